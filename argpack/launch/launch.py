@@ -1,0 +1,83 @@
+"""What is launched, told apart from where: the same `Launch` runs on every backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from argpack.codeobject import CodeObject, Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One device allocation: `data` is uint8, shape (bytes,), its contents before the launch.
+
+    `initialised` is False where the host never wrote the buffer (an output): the bytes still have the value in `data`,
+    but a kernel that reads them reads garbage on a real device.
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+    initialised: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """A pointer in the argument buffer: 8 bytes at `offset` get the address of `buffer` plus `addend` bytes."""
+
+    offset: int
+    buffer: str
+    addend: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One kernel launch. `grid` counts workgroups, `block` work-items, `dynamic_lds` bytes.
+
+    `arguments` is the buffer that the host passes (372 bytes for f4gemm); pointers in it are named by `relocations`
+    and filled in by the backend, which alone knows addresses.
+    """
+
+    code_object: CodeObject
+    kernel: Kernel
+    arguments: bytes
+    relocations: tuple[Relocation, ...]
+    buffers: tuple[Buffer, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic_lds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchResult:
+    """What a backend returns: contents of each buffer after the launch (uint8), kernel time, the packed arguments.
+
+    `findings` are sentences about memory accesses (a store outside every buffer, say) that a backend could observe;
+    the emulator sees all of them, a GPU only damaged guard zones.
+    """
+
+    buffers: Mapping[str, NDArray[np.uint8]]
+    kernel_seconds: float
+    arguments: bytes
+    findings: tuple[str, ...] = field(default=())
+
+
+class Backend(Protocol):
+    """Runs a `Launch`. `name` is what a verdict prints; `description` says which device or emulator it is."""
+
+    @property
+    def name(self) -> str:
+        """`emulator` or `hip`."""
+
+    @property
+    def description(self) -> str:
+        """One line for people: what runs the kernel."""
+
+    def run(self, launch: Launch, *, progress: Callable[[int, int], None] | None = None) -> LaunchResult:
+        """Run to the end. `progress(done, total)` counts workgroups. Raises ArgpackError children only."""
