@@ -1,0 +1,72 @@
+"""What a kernel family declares, as values. Importing this costs no numpy: `argpack diff` must start instantly."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from argpack.codeobject import Kernel
+    from argpack.launch import Launch, LaunchResult
+    from argpack.numerics import Verdict
+    from argpack.schema import KernargSchema
+
+
+class Usage(enum.StrEnum):
+    """What a kernel does with an argument: `LIVE` the output depends on it, `DEAD` read without effect, `UNREAD`."""
+
+    LIVE = "live"
+    DEAD = "dead"
+    UNREAD = "unread"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A GEMM to compute, D = alpha·A·Bᵀ + beta·C for most families: `m`, `n`, `k` count elements.
+
+    `log2_k_split` asks for 2^log2_k_split slices of K (the kernel rounds them); `seed` chooses the input data.
+    """
+
+    m: int
+    n: int
+    k: int
+    alpha: float = 1.0
+    beta: float = 0.0
+    log2_k_split: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One family of kernels that share an argument schema.
+
+    `matches(kernel_name)` says whether a kernel belongs here; `usage(kernel_name)` gives the `Usage` per field name
+    (pads left out). `cross_check(kernel)` explains, a sentence each, where the code object's metadata and the schema
+    differ without harm; it raises InputError where they contradict. `workload` is the module, imported only to launch,
+    that has `prepare(code_object, kernel, problem, *, force) -> Workload`.
+    """
+
+    name: str
+    title: str
+    schema: KernargSchema
+    matches: Callable[[str], bool]
+    usage: Callable[[str], Mapping[str, Usage]]
+    cross_check: Callable[[Kernel], tuple[str, ...]]
+    workload: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """A launch with its inputs, and the judge of its result.
+
+    `notes` are sentences about layouts and paddings to print; `overridden` the refusals that `--force` overrode.
+    `judge(result)` compares the output with an independent reference.
+    """
+
+    launch: Launch
+    judge: Callable[[LaunchResult], Verdict]
+    notes: tuple[str, ...] = field(default=())
+    overridden: tuple[str, ...] = field(default=())
