@@ -1,6 +1,6 @@
 """Argument buffers declared once: a table of fields that gives the bytes, construct, numpy and C forms.
 
-It knows nothing of GPUs. Importing it imports neither numpy nor construct: each loads with the form it serves.
+It knows nothing of GPUs. Importing it imports neither numpy nor construct: each loads with its form.
 """
 
 from argpack.schema.field import Field, Role, Slot

@@ -22,7 +22,7 @@ class Role(enum.StrEnum):
 class Field:
     """One argument. `type` names a row of the scalar table (`ptr`, `u32`, `f32`, ...).
 
-    `unit` says what the number counts ("bytes", "fp4 elements", "rows", "log2"), empty where nothing is counted;
+    `unit` says what the number counts ("bytes", "fp4 elements", "rows", "log2"), empty where it counts none;
     `pad` is how many bytes of padding follow. Raises InputError for a name that is no identifier, an unknown
     type, a negative pad, or a role that does not go with the type.
     """

@@ -25,18 +25,48 @@ _UNREAD = frozenset(
 _ALPHA_APPLIED = frozenset({"BpreShuffle_256x256", "noBpreShuffle_256x256", "BpreShuffle_128x512"})
 _SPLITS_K = frozenset({"BpreShuffle_256x256", "BpreShuffle_128x512"})
 
+# Output tile of each kernel that was measured: columns by rows.
+_COLUMNS = {
+    32: (128, 256, 384, 512, 640, 768, 896, 1024),
+    64: (128, 256, 384, 512, 640, 768, 896, 1024),
+    96: (128, 256, 384, 512, 640),
+    128: (128, 256, 384, 512),
+    160: (128, 256, 384),
+    192: (128, 256),
+    224: (128, 256),
+    256: (128, 256),
+}
+_MEASURED = frozenset(
+    {f"BpreShuffle_{rows}x{columns}" for rows, tiles in _COLUMNS.items() for columns in tiles}
+    | {"noBpreShuffle_256x256"}
+)
+
 
 def usage(kernel_name: str) -> Mapping[str, Usage]:
-    """Usage by field name for a kernel, mangled or not; InputError for the name of another kernel."""
+    """Usage by field name for a kernel, its name mangled or not.
+
+    The schema's own name stands for all 35 kernels: an argument is then live when it is live in any of them.
+    Raises InputError for a kernel that is not one of the 35 measured: what it reads is not known.
+    """
+    if kernel_name == SCHEMA.name:
+        return _table(alpha=Usage.LIVE, log2_k_split=Usage.LIVE)
     match = _NAME.fullmatch(kernel_name)
     if match is None:
         raise InputError(f"{kernel_name}: expected the name of an f4gemm_bf16_per1x32Fp4 kernel")
     variant = match[1]
+    if variant not in _MEASURED:
+        raise InputError(
+            f"{kernel_name}: {variant} is not one of the 35 f4gemm kernels whose arguments are known"
+        )
+    return _table(
+        alpha=Usage.LIVE if variant in _ALPHA_APPLIED else Usage.DEAD,
+        log2_k_split=Usage.LIVE if variant in _SPLITS_K else Usage.UNREAD,
+    )
+
+
+def _table(*, alpha: Usage, log2_k_split: Usage) -> Mapping[str, Usage]:
     table = {field.name: Usage.LIVE for field in SCHEMA.fields}
     table.update(dict.fromkeys(_DEAD, Usage.DEAD))
     table.update(dict.fromkeys(_UNREAD, Usage.UNREAD))
-    if variant not in _ALPHA_APPLIED:
-        table["alpha"] = Usage.DEAD
-    if variant not in _SPLITS_K:
-        table["log2_k_split"] = Usage.UNREAD
+    table.update(alpha=alpha, log2_k_split=log2_k_split)
     return MappingProxyType(table)
