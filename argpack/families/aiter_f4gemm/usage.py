@@ -56,7 +56,7 @@ def usage(kernel_name: str) -> Mapping[str, Usage]:
     variant = match[1]
     if variant not in _MEASURED:
         raise InputError(
-            f"{kernel_name}: {variant} is not one of the 35 f4gemm kernels whose arguments are known"
+            f"{kernel_name}: {variant} is not among the 35 f4gemm kernels measured"
         )
     return _table(
         alpha=Usage.LIVE if variant in _ALPHA_APPLIED else Usage.DEAD,

@@ -1,0 +1,57 @@
+"""A dump: bytes, and which of them are known. What a dump leaves out is unknown, never zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from argpack.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """Bytes of an argument buffer from offset 0. `known` has one byte per byte of `data`, 1 or 0.
+
+    Unknown bytes are 0 in `data`, so that equal dumps compare equal. `source` is what messages call the dump,
+    `kernel` the name of the kernel recorded with it, if any; neither takes part in comparisons.
+    Raises InputError when empty or when `data` and `known` do not go together.
+    """
+
+    data: bytes
+    known: bytes
+    source: str = field(default="dump", compare=False)
+    kernel: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.data:
+            raise InputError(f"{self.source}: expected at least one byte, found none")
+        if len(self.data) != len(self.known):
+            raise InputError(
+                f"{self.source}: expected a mask of {len(self.data)} bytes, found {len(self.known)}"
+            )
+        for offset, (byte, known) in enumerate(zip(self.data, self.known, strict=True)):
+            if known > 1:
+                raise InputError(f"{self.source}: mask at {offset}: expected 0 or 1, found {known}")
+            if byte and not known:
+                raise InputError(f"{self.source}: byte {offset} is unknown: expected 0, found 0x{byte:02x}")
+
+    @classmethod
+    def whole(cls, data: bytes, source: str = "dump", kernel: str = "") -> Dump:
+        """A dump of which every byte is known."""
+        return cls(data, b"\x01" * len(data), source, kernel)
+
+    @property
+    def size(self) -> int:
+        """Bytes, unknown ones included."""
+        return len(self.data)
+
+    @property
+    def known_count(self) -> int:
+        """Known bytes."""
+        return self.known.count(1)
+
+    def cells(self, start: int, end: int) -> list[str]:
+        """Bytes `start` to `end` as two hex digits each, `??` where unknown."""
+        return [
+            f"{byte:02x}" if known else "??"
+            for byte, known in zip(self.data[start:end], self.known[start:end], strict=True)
+        ]
