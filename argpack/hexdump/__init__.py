@@ -3,8 +3,25 @@
 It knows schemas, not kernels: what a kernel does with an argument it is told. No numpy, no construct.
 """
 
+from argpack.hexdump.annotate import annotate
+from argpack.hexdump.diff import ByteDiff, Diff, Difference, Kind, diff, diff_bytes
 from argpack.hexdump.dump import Dump
 from argpack.hexdump.read import parse, read
+from argpack.hexdump.reading import Reading, readings
 from argpack.hexdump.render import render
 
-__all__ = ["Dump", "parse", "read", "render"]
+__all__ = [
+    "ByteDiff",
+    "Diff",
+    "Difference",
+    "Dump",
+    "Kind",
+    "Reading",
+    "annotate",
+    "diff",
+    "diff_bytes",
+    "parse",
+    "read",
+    "readings",
+    "render",
+]

@@ -9,9 +9,12 @@ import math
 import operator
 import struct
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from argpack.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,7 @@ class ScalarType:
         return number
 
     def _encode_float(self, value: object) -> bytes:
-        import numbers
-
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        if isinstance(value, bool) or not _is_real(value):
             raise InputError(f"expected a number ({self.name}), found {_shown(value)}")
         try:
             number = float(value)
@@ -78,7 +79,7 @@ class ScalarType:
             ) from None
         if math.isnan(number):
             return _nan_bytes(number, self.size)
-        if isinstance(value, numbers.Integral) and struct.unpack("<" + self.code, data)[0] != value:
+        if isinstance(value, SupportsIndex) and struct.unpack("<" + self.code, data)[0] != value:
             raise InputError(f"expected an integer that {self.name} holds exactly, found {value}")
         return data
 
@@ -125,6 +126,14 @@ def _nan_bytes(value: float, size: int) -> bytes:
     payload = payload or 1 << (mantissa - 1)  # a payload too fine for this type stays a NaN, not infinity
     exponent = (1 << (8 * size - 1 - mantissa)) - 1
     return (wide >> 63 << (8 * size - 1) | exponent << mantissa | payload).to_bytes(size, "little")
+
+
+def _is_real(value: object) -> TypeGuard[float]:
+    if isinstance(value, float | int):
+        return True
+    import numbers
+
+    return isinstance(value, numbers.Real)
 
 
 def _shown(value: object) -> str:

@@ -23,9 +23,7 @@ SCHEMA = KernargSchema(
         _pointer("ptr_D", "Output, bf16, M rows of stride_C0 elements."),
         _pointer("ptr_C", "Loaded and never used: no kernel adds C. Pass null."),
         _pointer("ptr_A", "Activations, packed fp4, M rows of stride_A0 elements."),
-        _pointer(
-            "ptr_B", "Weights, packed fp4, N rows of stride_B0 elements, tiled 16x16 for BpreShuffle kernels."
-        ),
+        _pointer("ptr_B", "Weights, packed fp4, N rows of stride_B0 elements; BpreShuffle: 16x16 tiles."),
         Field(
             "alpha", "f32", "", Role.SCALAR, "Factor of A·Bᵀ; three kernels apply it, the rest ignore it.", 12
         ),
@@ -42,21 +40,21 @@ SCHEMA = KernargSchema(
             "stride_A0",
             "fp4 elements",
             Role.STRIDE,
-            "A's row stride, in elements: twice the bytes of a packed row.",
+            "A's row stride, in elements: twice a packed row's bytes.",
         ),
         _u32("stride_A1", "fp4 elements", Role.STRIDE, "Never loaded: elements of a row of A are adjacent."),
         _u32(
             "stride_B0",
             "fp4 elements",
             Role.STRIDE,
-            "B's row stride, in elements: twice the bytes of a packed row.",
+            "B's row stride, in elements: twice a packed row's bytes.",
         ),
         _u32("stride_B1", "fp4 elements", Role.STRIDE, "Never loaded: elements of a row of B are adjacent."),
         _u32("M", "rows", Role.EXTENT, "Rows of A and D."),
         _u32("N", "columns", Role.EXTENT, "Columns of D, rows of B."),
         _u32("K", "fp4 elements", Role.EXTENT, "Length of the dot products; 32 elements share a scale."),
-        _pointer("ptr_ScaleA", "E8M0 scales of A, one byte per 32 elements, in the 32x8 tiled layout."),
-        _pointer("ptr_ScaleB", "E8M0 scales of B, one byte per 32 elements, in the 32x8 tiled layout."),
+        _pointer("ptr_ScaleA", "Scales of A: E8M0, a byte per 32 elements, in tiles of 32x8."),
+        _pointer("ptr_ScaleB", "Scales of B: E8M0, a byte per 32 elements, in tiles of 32x8."),
         _u32(
             "stride_ScaleA0",
             "bytes",

@@ -55,9 +55,7 @@ def usage(kernel_name: str) -> Mapping[str, Usage]:
         raise InputError(f"{kernel_name}: expected the name of an f4gemm_bf16_per1x32Fp4 kernel")
     variant = match[1]
     if variant not in _MEASURED:
-        raise InputError(
-            f"{kernel_name}: {variant} is not among the 35 f4gemm kernels measured"
-        )
+        raise InputError(f"{kernel_name}: {variant} is not among the 35 f4gemm kernels measured")
     return _table(
         alpha=Usage.LIVE if variant in _ALPHA_APPLIED else Usage.DEAD,
         log2_k_split=Usage.LIVE if variant in _SPLITS_K else Usage.UNREAD,

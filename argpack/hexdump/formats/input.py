@@ -56,7 +56,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One dump format. `fits` says whether an input is meant to be this; `read` parses or raises InputError."""
+    """One dump format. `fits` says whether an input is meant to be this, `read` parses it (InputError)."""
 
     name: str
     title: str

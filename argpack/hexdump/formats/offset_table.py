@@ -64,7 +64,7 @@ def _row(source: Input, number: int, line: str) -> Row:
         cells += [source.byte(number, cell) for cell in found]
     if not cells:
         raise source.error(number, "expected at least one byte, found none")
-    if sizes[0] < COLUMN and sum(sizes[1:]):
+    if sizes[0] < COLUMN and any(sizes[1:]):
         raise source.error(number, f"expected {COLUMN} bytes in the left column, found {sizes[0]}")
     return Row(number, int(offset), tuple(cells))
 

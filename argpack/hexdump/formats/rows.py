@@ -27,9 +27,9 @@ class Row:
 def assemble(source: Input, rows: Iterable[Row], *, width: int, shown: Callable[[int], str]) -> Dump:
     """The dump of rows of `width` bytes, of which only the last may be shorter.
 
-    `shown` prints an offset the way the format does. Elided bytes are unknown. Raises InputError with the line
-    of an offset that overlaps, leaves a gap without elision or is not a multiple of `width`, of a short row in
-    the middle, and of an elision that covers nothing or has no end.
+    `shown` prints an offset the way the format does. Elided bytes are unknown. Raises InputError with the
+    line of an offset that overlaps, leaves a gap without elision or is not a multiple of `width`, of a short
+    row in the middle, and of an elision that covers nothing or has no end.
     """
     cells: list[int | None] = []
     elided: Row | None = None
