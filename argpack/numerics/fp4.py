@@ -36,11 +36,10 @@ def encode_fp4(values: NDArray[np.floating]) -> NDArray[np.uint8]:
     if np.isnan(values).any():
         first = np.argwhere(np.isnan(values))[0].tolist()
         raise InputError(f"fp4: cannot encode NaN, first at {first}")
-    magnitude = np.searchsorted(_FIRST_ABOVE, np.abs(values).astype(np.float64), side="right").astype(
-        np.uint8
-    )
-    magnitude |= np.signbit(values).astype(np.uint8) << np.uint8(3)
-    return magnitude
+    codes = np.empty(values.shape, np.uint8)
+    codes[...] = np.searchsorted(_FIRST_ABOVE, np.abs(values).astype(np.float64), side="right")
+    codes |= np.signbit(values).astype(np.uint8) << np.uint8(3)
+    return codes
 
 
 def pack_fp4(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -16,11 +16,14 @@ from argpack.numerics.e8m0 import decode_e8m0_float64
 from argpack.numerics.fp4 import FP4_VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    Rows = Callable[[int, int], NDArray[np.float64]]
+    Block = NDArray[np.float64]
+    Slices = Sequence[tuple[int, int]]
+    Fill = Callable[[Block, int, int], None]
+    Finish = Callable[[tuple[slice, slice], Block, Block, Block], None]
 
 SCALE_BLOCK = 32  # elements of K that share one E8M0 byte
 _U32 = 2.0**-24  # largest relative error of one float32 rounding to nearest
@@ -28,6 +31,7 @@ _U16 = 2.0**-8  # of one bfloat16 rounding to nearest
 _FLUSH = 2.0**-126  # largest absolute error of flushing a float32 subnormal
 _BLOCK_ELEMENTS = 1 << 23  # of one dequantised operand: 64 MiB of float64
 _BLOCK_ROWS = 2048
+_CHUNK_ELEMENTS = 1 << 15
 
 # Two values for each byte of packed codes, low nibble first.
 _PAIRS = np.stack([FP4_VALUES[np.arange(256) & 15], FP4_VALUES[np.arange(256) >> 4]], axis=1).astype(
@@ -62,7 +66,7 @@ def mxfp4_gemm_reference(
     b_scales: NDArray[np.uint8],
     *,
     alpha: float = 1.0,
-    k_slices: Sequence[tuple[int, int]] | None = None,
+    k_slices: Slices | None = None,
 ) -> Reference:
     """alpha · A · Bᵀ for MXFP4 operands and a bfloat16 output.
 
@@ -97,15 +101,8 @@ def mxfp4_gemm_reference(
             tolerance[where] = magnitude + growth * partials + flush
         values[where] = total
 
-    _blocked_gemm(
-        m,
-        n,
-        k,
-        _dequantiser(a_codes, a_scales),
-        _dequantiser(b_codes, b_scales),
-        slices=slices,
-        finish=finish,
-    )
+    fills = (_dequantiser(a_codes, a_scales), _dequantiser(b_codes, b_scales))
+    _blocked_gemm((m, n, k), *fills, slices, finish)
     return Reference(values, tolerance)
 
 
@@ -148,83 +145,115 @@ def sgemm_reference(
         values[where] = total
         tolerance[where] = magnitude * gamma + flush
 
-    _blocked_gemm(
-        m,
-        n,
-        k,
-        lambda start, stop: a[start:stop].astype(np.float64),
-        lambda start, stop: b[start:stop].astype(np.float64),
-        slices=[(0, k)],
-        finish=finish,
-    )
+    _blocked_gemm((m, n, k), _copier(a), _copier(b), [(0, k)], finish)
     return Reference(values, tolerance)
 
 
+class _Operand:
+    """Room for some rows of one operand: float64 `values`, float32 `magnitudes` = |values| · 2^-exponent of
+    the row.
+
+    One exponent for each row keeps every magnitude at 1 or below, so that no row overflows float32.
+    """
+
+    __slots__ = ("exponents", "magnitudes", "values")
+
+    def __init__(self, rows: int, k: int) -> None:
+        self.values = np.empty((rows, k))
+        self.magnitudes = np.empty((rows, k), np.float32)
+        self.exponents = np.empty(rows, np.int32)
+
+    def load(self, fill: Fill, start: int, stop: int) -> tuple[Block, NDArray[np.float32], NDArray[np.int32]]:
+        """Rows `start` to `stop` of an operand: values, magnitudes, exponents, as views of this room."""
+        for chunk in _chunks(stop - start, self.values.shape[1]):
+            values = self.values[chunk]
+            fill(values, start + chunk.start, start + chunk.stop)
+            magnitudes = np.abs(values)
+            exponents = np.frexp(magnitudes.max(axis=1))[1]
+            factors = np.ldexp(1.0, -exponents)[:, None]
+            np.multiply(magnitudes, factors, out=self.magnitudes[chunk], casting="same_kind")
+            self.exponents[chunk] = exponents
+        count = stop - start
+        return self.values[:count], self.magnitudes[:count], self.exponents[:count]
+
+
 def _blocked_gemm(
-    m: int,
-    n: int,
-    k: int,
-    a_rows: Rows,
-    b_rows: Rows,
-    *,
-    slices: Sequence[tuple[int, int]],
-    finish: Callable[[tuple[slice, slice], Block, Block, Block], None],
+    shape: tuple[int, int, int], a_fill: Fill, b_fill: Fill, slices: Slices, finish: Finish
 ) -> None:
-    """Call `finish(where, sum, sum of |a·b|, sum over slices of |partial|)` for each block of the output."""
+    """Call `finish(where, sum, sum of |a·b|, sum over slices of |partial|)` for some rows of the output at a
+    time.
+
+    The three arrays are float64 and may be overwritten. Room is allocated once: fresh pages cost more than
+    the work.
+    """
+    m, n, k = shape
     rows = max(16, min(_BLOCK_ROWS, _BLOCK_ELEMENTS // k))
+    room_a, room_b = _Operand(min(rows, m), k), _Operand(min(rows, n), k)
+    outputs = min(rows, m) * min(rows, n)
+    partial_room = [np.empty(outputs) for _ in slices]
+    magnitude_room = np.empty(outputs, np.float32)
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-        for start_b in range(0, n, rows):
-            stop_b = min(start_b + rows, n)
-            b = b_rows(start_b, stop_b)
-            b_magnitude, b_exponent = _magnitudes(b)
-            for start_a in range(0, m, rows):
-                stop_a = min(start_a + rows, m)
-                a = a_rows(start_a, stop_a)
-                a_magnitude, a_exponent = _magnitudes(a)
-                total, partials = _slice_sums(a, b, slices)
-                magnitude = (a_magnitude @ b_magnitude.T).astype(np.float64)
-                # Rounding of this very matmul and of its operands, and products that underflowed in it.
-                magnitude *= 1 + 2 * _gamma(k + 4)
-                magnitude += k * _FLUSH
-                np.ldexp(magnitude, a_exponent[:, None], out=magnitude)
-                np.ldexp(magnitude, b_exponent[None, :], out=magnitude)
-                finish((slice(start_a, stop_a), slice(start_b, stop_b)), total, magnitude, partials)
+        for start_b, stop_b in _spans(n, rows):
+            b, b_magnitudes, b_exponents = room_b.load(b_fill, start_b, stop_b)
+            for start_a, stop_a in _spans(m, rows):
+                a, a_magnitudes, a_exponents = room_a.load(a_fill, start_a, stop_a)
+                block = (stop_a - start_a, stop_b - start_b)
+                used = block[0] * block[1]
+                partials = [room[:used].reshape(block) for room in partial_room]
+                for (start, stop), partial in zip(slices, partials, strict=True):
+                    np.matmul(a[:, start:stop], b[:, start:stop].T, out=partial)
+                magnitudes = magnitude_room[:used].reshape(block)
+                np.matmul(a_magnitudes, b_magnitudes.T, out=magnitudes)
+                for chunk in _chunks(*block):
+                    magnitude = magnitudes[chunk].astype(np.float64)
+                    # Roundings of this very matmul and its operands, and products that underflowed in it.
+                    magnitude *= 1 + 2 * _gamma(k + 4)
+                    magnitude += k * _FLUSH
+                    np.ldexp(magnitude, a_exponents[chunk, None], out=magnitude)
+                    np.ldexp(magnitude, b_exponents[None, :], out=magnitude)
+                    total, absolute = _sum_slices([partial[chunk] for partial in partials])
+                    where = (slice(start_a + chunk.start, start_a + chunk.stop), slice(start_b, stop_b))
+                    finish(where, total, magnitude, absolute)
 
 
-def _slice_sums(a: Block, b: Block, slices: Sequence[tuple[int, int]]) -> tuple[Block, Block]:
-    (start, stop), *others = slices
-    total = a[:, start:stop] @ b[:, start:stop].T
-    partials = np.abs(total)
-    for start, stop in others:
-        partial = a[:, start:stop] @ b[:, start:stop].T
+def _sum_slices(partials: Sequence[Block]) -> tuple[Block, Block]:
+    total = partials[0].copy()
+    absolute = np.abs(total)
+    for partial in partials[1:]:
         total += partial
-        partials += np.abs(partial)
-    return total, partials
+        absolute += np.abs(partial)
+    return total, absolute
 
 
-def _magnitudes(operand: Block) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """float32 |operand| · 2^-exponent with one exponent for each row, so that no row overflows float32."""
-    largest = np.maximum(operand.max(axis=1), -operand.min(axis=1))
-    exponent = np.frexp(largest)[1].astype(np.int32)
-    magnitude = np.multiply(operand, np.ldexp(1.0, -exponent)[:, None], dtype=np.float64).astype(np.float32)
-    np.abs(magnitude, out=magnitude)
-    return magnitude, exponent
+def _spans(length: int, step: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, length, step):
+        yield start, min(start + step, length)
 
 
-def _dequantiser(codes: NDArray[np.uint8], scales: NDArray[np.uint8]) -> Rows:
-    def rows(start: int, stop: int) -> NDArray[np.float64]:
-        values = _PAIRS[codes[start:stop]].reshape(stop - start, -1)
+def _chunks(rows: int, cols: int) -> Iterator[slice]:
+    """Slices of rows small enough that a chunk and its temporaries stay in the cache."""
+    for start, stop in _spans(rows, max(1, _CHUNK_ELEMENTS // cols)):
+        yield slice(start, stop)
+
+
+def _dequantiser(codes: NDArray[np.uint8], scales: NDArray[np.uint8]) -> Fill:
+    whole = codes.shape[1] * 2 // SCALE_BLOCK * SCALE_BLOCK
+
+    def fill(out: Block, start: int, stop: int) -> None:
+        np.take(_PAIRS, codes[start:stop], axis=0, out=out.reshape(stop - start, -1, 2), mode="clip")
         factors = decode_e8m0_float64(scales[start:stop])
-        k = values.shape[1]
-        whole = k - k % SCALE_BLOCK
-        blocks = values[:, :whole].reshape(stop - start, -1, SCALE_BLOCK)
+        blocks = out[:, :whole].reshape(stop - start, -1, SCALE_BLOCK)  # a view: only the last axis is split
         blocks *= factors[:, : whole // SCALE_BLOCK, None]
-        if whole < k:
-            values[:, :whole] = blocks.reshape(stop - start, whole)
-            values[:, whole:] *= factors[:, -1:]
-        return values
+        out[:, whole:] *= factors[:, -1:]
 
-    return rows
+    return fill
+
+
+def _copier(operand: NDArray[np.float32]) -> Fill:
+    def fill(out: Block, start: int, stop: int) -> None:
+        out[...] = operand[start:stop]
+
+    return fill
 
 
 def _gamma(roundings: int) -> float:
@@ -247,7 +276,7 @@ def _check_operand(name: str, codes: NDArray[np.uint8], scales: NDArray[np.uint8
     return rows, k
 
 
-def _check_slices(slices: Sequence[tuple[int, int]], k: int) -> None:
+def _check_slices(slices: Slices, k: int) -> None:
     at = 0
     for start, stop in slices:
         if start != at or stop <= start:
@@ -255,7 +284,3 @@ def _check_slices(slices: Sequence[tuple[int, int]], k: int) -> None:
         at = stop
     if at != k:
         raise InputError(f"reference: k_slices: expected slices up to K={k}, found {at}")
-
-
-if TYPE_CHECKING:
-    Block = NDArray[np.float64]
