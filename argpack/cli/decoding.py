@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
 from argpack.families.family import Usage
@@ -23,8 +21,7 @@ if TYPE_CHECKING:
 _SEGMENT_ALIGNMENT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(NamedTuple):
     """The family whose schema decodes a dump, what its kernel does with each field; `reason` says why."""
 
     family: Family
@@ -107,9 +104,9 @@ def _named(text: str) -> Decoding:
     for family in FAMILIES:
         if text == family.name:
             return Decoding(family, (), family.usage(text), f"{text}, all its kernels")
-    name = PurePath(text).name.removesuffix(".co").removesuffix(".kd")
+    name = text.rpartition("/")[2].removesuffix(".co").removesuffix(".kd")
     known = family_of(name)
-    if known is None and Path(text).is_file():
+    if known is None and _is_file(text):
         name = _kernel_in(text)
         known = family_of(name)
     if known is None:
@@ -117,6 +114,12 @@ def _named(text: str) -> Decoding:
             f"--kernel {text}: expected a kernel of a known family, its file or a family, of {sizes_known()}"
         )
     return Decoding(known, (name,), known.usage(name), f"{known.name}, kernel {name}")
+
+
+def _is_file(text: str) -> bool:
+    from pathlib import Path
+
+    return Path(text).is_file()
 
 
 def _kernel_in(path: str) -> str:

@@ -4,7 +4,8 @@ It knows schemas, not kernels: what a kernel does with an argument it is told. N
 """
 
 from argpack.hexdump.annotate import annotate
-from argpack.hexdump.diff import ByteDiff, Diff, Difference, Kind, diff, diff_bytes
+from argpack.hexdump.byte_diff import ByteDiff, diff_bytes
+from argpack.hexdump.diff import Diff, Difference, Kind, diff
 from argpack.hexdump.dump import Dump
 from argpack.hexdump.read import parse, read
 from argpack.hexdump.reading import Reading, readings

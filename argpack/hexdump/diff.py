@@ -1,4 +1,4 @@
-"""Compares two dumps field by field, or byte by byte where no schema is known.
+"""Compares two dumps field by field.
 
 Only what both dumps know is compared. Addresses differ from run to run: pointers compare by being null and by
 alignment.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.families.family import Usage
 from argpack.hexdump.reading import readings
@@ -39,8 +39,7 @@ class Kind(enum.StrEnum):
     ADDRESS = "pointer"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One slot that differs. `note` says what differs where it is not the value."""
 
     kind: Kind
@@ -51,7 +50,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """The differences of two dumps, in the order of offsets.
+    """The differences of two dumps, in the order of offsets. `pairs` has every slot as both dumps hold it.
 
     `compared` counts the bytes of the schema that both dumps know. `live_fields` names the fields that
     matter, `not_compared` those of them that were compared in part or not at all: a byte is unknown in one
@@ -61,7 +60,7 @@ class Diff:
     first: Dump
     second: Dump
     schema: KernargSchema
-    usage: Mapping[str, Usage] | None
+    pairs: tuple[tuple[Reading, Reading], ...]
     differences: tuple[Difference, ...]
     compared: int
     live_fields: tuple[str, ...]
@@ -82,21 +81,6 @@ class Diff:
         return tuple(difference for difference in self.differences if difference.kind is kind)
 
 
-@dataclass(frozen=True, slots=True)
-class ByteDiff:
-    """The ranges of bytes (start, end) that both dumps know and that differ; `compared` bytes both know."""
-
-    first: Dump
-    second: Dump
-    ranges: tuple[tuple[int, int], ...]
-    compared: int
-
-    @property
-    def same(self) -> bool:
-        """Whether sizes and all bytes known to both agree."""
-        return not self.ranges and self.first.size == self.second.size
-
-
 def diff(first: Dump, second: Dump, schema: KernargSchema, usage: Mapping[str, Usage] | None = None) -> Diff:
     """Compare by field. `usage` goes by field name; a field without usage counts as live.
 
@@ -106,7 +90,7 @@ def diff(first: Dump, second: Dump, schema: KernargSchema, usage: Mapping[str, U
     live: list[str] = []
     not_compared: list[str] = []
     compared = 0
-    pairs = zip(readings(first, schema, usage), readings(second, schema, usage), strict=True)
+    pairs = tuple(zip(readings(first, schema, usage), readings(second, schema, usage), strict=True))
     for a, b in pairs:
         both = [x and y for x, y in zip(a.known, b.known, strict=False)]
         compared += sum(both)
@@ -116,23 +100,7 @@ def diff(first: Dump, second: Dump, schema: KernargSchema, usage: Mapping[str, U
                 not_compared.append(a.slot.name)
         if found := _compare(a, b, both):
             differences.append(found)
-    return Diff(first, second, schema, usage, tuple(differences), compared, tuple(live), tuple(not_compared))
-
-
-def diff_bytes(first: Dump, second: Dump) -> ByteDiff:
-    """Compare byte by byte."""
-    ranges: list[tuple[int, int]] = []
-    compared = 0
-    for offset in range(min(first.size, second.size)):
-        if not (first.known[offset] and second.known[offset]):
-            continue
-        compared += 1
-        if first.data[offset] != second.data[offset]:
-            if ranges and ranges[-1][1] == offset:
-                ranges[-1] = (ranges[-1][0], offset + 1)
-            else:
-                ranges.append((offset, offset + 1))
-    return ByteDiff(first, second, tuple(ranges), compared)
+    return Diff(first, second, schema, pairs, tuple(differences), compared, tuple(live), tuple(not_compared))
 
 
 def _compare(a: Reading, b: Reading, both: list[int]) -> Difference | None:

@@ -5,12 +5,10 @@ These are suggestions for people; nothing is decided by them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.families.family import Usage
 from argpack.hexdump.diff import Kind
-from argpack.hexdump.reading import readings
 from argpack.schema import Role
 
 if TYPE_CHECKING:
@@ -23,8 +21,7 @@ _ENOUGH_FIELDS = 3
 _TELLING_VALUE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(NamedTuple):
     """From field `start` on, the second dump has the first one's values `by` bytes later (or earlier)."""
 
     start: str
@@ -36,7 +33,7 @@ def find_shift(found: Diff) -> Shift | None:
     starts = [difference.first.slot for difference in found.live]
     fields = [
         reading
-        for reading in readings(found.first, found.schema, found.usage)
+        for reading, _ in found.pairs
         if reading.slot.field and reading.slot.field.role is not Role.POINTER and _live(reading.usage)
     ]
     for start in starts:
@@ -61,9 +58,9 @@ def hint(difference: Difference, found: Diff) -> str:
         extents = [d for d in found.live if d.first.slot.field and d.first.slot.field.role is Role.EXTENT]
         if not any(_ratio(d.first.value or 0, d.second.value or 0) == 2 for d in extents):
             return unit
-    if place := _misplaced(ours, found.second, found.first, found):
+    if place := _misplaced(ours, found, 1):
         return f"the second has {ours} in {place}, which has no effect"
-    if place := _misplaced(theirs, found.first, found.second, found):
+    if place := _misplaced(theirs, found, 0):
         return f"the first has {theirs} in {place}, which has no effect"
     return ""
 
@@ -83,11 +80,12 @@ def _ratio(first: float, second: float) -> float:
     return max(first, second) / min(first, second) if first > 0 and second > 0 else 0
 
 
-def _misplaced(value: float, dump: Dump, other: Dump, found: Diff) -> str:
+def _misplaced(value: float, found: Diff, side: int) -> str:
+    """The field without effect that has `value` in the dump of that side alone; small values are chance."""
     if value < _TELLING_VALUE:
         return ""
-    ours, theirs = (readings(side, found.schema, found.usage) for side in (dump, other))
-    for here, there in zip(ours, theirs, strict=True):
+    for pair in found.pairs:
+        here, there = pair[side], pair[1 - side]
         if here.slot.field and not _live(here.usage) and here.value == value != there.value:
             return here.slot.name
     return ""

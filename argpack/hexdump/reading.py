@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from argpack.schema.scalar import ScalarType
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One slot of a dump. `data` and `known` are empty where the dump ends before the slot does (`missing`).
 
     `value` is None for pads and where a byte is unknown or missing, `usage` for pads and where no usage was

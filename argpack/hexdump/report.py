@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from argpack.hexdump.diff import Kind
-from argpack.hexdump.hints import find_shift, hint
 from argpack.hexdump.table import Line, Tone, align, counted, paint
 
 if TYPE_CHECKING:
-    from argpack.hexdump.diff import ByteDiff, Diff, Difference
+    from argpack.hexdump.byte_diff import ByteDiff
+    from argpack.hexdump.diff import Diff, Difference
     from argpack.hexdump.dump import Dump
     from argpack.hexdump.hints import Shift
 
@@ -43,7 +43,14 @@ def summary(found: Diff, shift: Shift | None = None) -> str:
 
 def report(found: Diff, *, colour: bool = False) -> str:
     """Summary, what was compared, a table of the differences; a newline after each line."""
-    shift = find_shift(found)
+    # Loaded only where there is something to explain: a comparison of equal dumps should be instant.
+    if found.live:
+        from argpack.hexdump.hints import find_shift, hint
+
+        shift = find_shift(found)
+        notes = {} if shift else {d.first.slot.name: hint(d, found) for d in found.live}
+    else:
+        shift, notes = None, {}
     tone = Tone.GOOD if found.same else Tone.ALARM
     lines = [paint(summary(found, shift), tone, colour=colour), _compared(found)]
     rows = [Line(("", "offset", "field", "first", "second", "unit", "note"), Tone.STRONG)]
@@ -54,7 +61,7 @@ def report(found: Diff, *, colour: bool = False) -> str:
         (Kind.ADDRESS, Tone.FAINT),
     ):
         for difference in found.of_kind(kind):
-            note = difference.note or ("" if shift else hint(difference, found))
+            note = difference.note or notes.get(difference.first.slot.name, "")
             rows.append(_row(difference, note, row_tone))
     if len(rows) > 1:
         lines += ["", *align(rows, colour=colour)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class Tone(enum.Enum):
@@ -16,8 +16,7 @@ class Tone(enum.Enum):
     GOOD = "\x1b[32m"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """The cells of one line of a table."""
 
     cells: tuple[str, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from argpack.errors import InputError
 from argpack.schema.scalar import TYPES, ScalarType
@@ -55,8 +56,7 @@ class Field:
         return self.scalar.size
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Bytes `offset` to `end` of an argument buffer: a field, or the pad after one (`field` is None)."""
 
     name: str

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, NamedTuple, SupportsIndex
 
 from argpack.errors import InputError
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(NamedTuple):
     """How a type is stored: `size` in bytes, `kind` (pointer, unsigned, signed, float), its names elsewhere.
 
     `code` is the letter of Python's struct module, `dtype` the numpy type string, `ctype` the C type.

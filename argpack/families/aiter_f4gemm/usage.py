@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from argpack.families.family import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NAME = re.compile(r"(?:_ZN5aiter\d+)?f4gemm_bf16_per1x32Fp4_((?:no)?BpreShuffle_\d+x\d+)E?(?:\.kd|\.co)?")
+_PREFIX = "f4gemm_bf16_per1x32Fp4_"
 
 _DEAD = frozenset({"ptr_C", "beta"})
 _UNREAD = frozenset(
@@ -50,16 +49,24 @@ def usage(kernel_name: str) -> Mapping[str, Usage]:
     """
     if kernel_name == SCHEMA.name:
         return _table(alpha=Usage.LIVE, log2_k_split=Usage.LIVE)
-    match = _NAME.fullmatch(kernel_name)
-    if match is None:
-        raise InputError(f"{kernel_name}: expected the name of an f4gemm_bf16_per1x32Fp4 kernel")
-    variant = match[1]
+    variant = _variant(kernel_name)
     if variant not in _MEASURED:
-        raise InputError(f"{kernel_name}: {variant} is not among the 35 f4gemm kernels measured")
+        raise InputError(f"{kernel_name}: expected one of the 35 kernels {_PREFIX}* that were measured")
     return _table(
         alpha=Usage.LIVE if variant in _ALPHA_APPLIED else Usage.DEAD,
         log2_k_split=Usage.LIVE if variant in _SPLITS_K else Usage.UNREAD,
     )
+
+
+def _variant(kernel_name: str) -> str:
+    """What names the kernel in the family, `BpreShuffle_256x256`; empty for a kernel of another family."""
+    name = kernel_name.removesuffix(".co").removesuffix(".kd")
+    scope, prefix, variant = name.partition(_PREFIX)
+    if not prefix:
+        return ""
+    if scope.startswith("_ZN5aiter") and scope.removeprefix("_ZN5aiter").isdigit():
+        return variant.removesuffix("E")
+    return variant if not scope else ""
 
 
 def _table(*, alpha: Usage, log2_k_split: Usage) -> Mapping[str, Usage]:

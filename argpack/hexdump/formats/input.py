@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
 from argpack.hexdump.dump import Dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_BLANKS = str.maketrans("\t\n\r\f", "    ")
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Input:
             text = self.data.decode(encoding)
         except UnicodeDecodeError:
             return None
-        return text if all(char.isprintable() or char in "\t\n\r\f" for char in text) else None
+        return text if text.translate(_BLANKS).isprintable() else None
 
     @functools.cached_property
     def lines(self) -> tuple[tuple[int, str], ...]:
@@ -54,8 +56,7 @@ class Input:
         return Dump(data, bytes(cell is not None for cell in cells), self.source, kernel)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """One dump format. `fits` says whether an input is meant to be this, `read` parses it (InputError)."""
 
     name: str
@@ -66,7 +67,7 @@ class Format:
 
 def is_hex(text: str) -> bool:
     """Whether `text` is hex digits only."""
-    return bool(text) and all(char in "0123456789abcdefABCDEF" for char in text)
+    return bool(text) and not text.strip("0123456789abcdefABCDEF")
 
 
 def quoted(text: str) -> str:

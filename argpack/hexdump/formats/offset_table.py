@@ -5,10 +5,9 @@ Lines of `[...]` stand for elided rows. `render` in `argpack.hexdump` writes thi
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from argpack.hexdump.formats.input import Format, Input, quoted
+from argpack.hexdump.formats.input import Format, Input, is_hex, quoted
 from argpack.hexdump.formats.rows import Row, assemble
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ ELISION = "[...]"
 COLUMN = 8
 WIDTH = 2 * COLUMN
 
-_ROW = re.compile(r"[0-9A-Fa-f]+\s*\|\s*([0-9A-Fa-f]{2}|\?\?)(\s|\||$)")
-_RULE = re.compile(r"-+[-|+\s]*")
 # Far beyond any argument buffer: without a bound a slip of a digit after an elision takes all memory.
 _LARGEST_OFFSET = 1 << 20
 
@@ -33,14 +30,21 @@ def read(source: Input) -> Dump:
 
 def fits(source: Input) -> bool:
     """Whether some line is a row or the heading of such a table."""
-    return any(line.startswith("Offset |") or _ROW.match(line) for _, line in source.lines)
+    return any(line.startswith("Offset |") or _is_row(line) for _, line in source.lines)
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line begins with an offset, a bar and a byte."""
+    offset, bar, rest = line.partition("|")
+    first = (rest.split() or [""])[0]
+    return bool(bar) and is_hex(offset.strip()) and len(first) == 2 and (is_hex(first) or first == "??")
 
 
 def _rows(source: Input) -> Iterator[Row]:
     for number, line in source.lines:
         if line == ELISION:
             yield Row(number, 0, None)
-        elif line.startswith("Offset") or _RULE.fullmatch(line):
+        elif line.startswith("Offset") or not line.strip("-|+ \t"):
             continue
         else:
             yield _row(source, number, line)

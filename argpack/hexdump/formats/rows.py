@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from argpack.hexdump.formats.input import Input
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of a dump: its number, the offset it states and its bytes (None is unknown).
 
     `cells` is None for a line that stands for elided ones; `offset` is then meaningless.
