@@ -87,14 +87,20 @@ def sizes_known() -> str:
     return ", ".join(f"{family.name} ({family.schema.size} bytes)" for family in FAMILIES)
 
 
-def check_not_longer(dump: Dump, schema: KernargSchema) -> str:
-    """A note on bytes after the arguments, if any; InputError for more than a segment's padding."""
-    beyond = dump.size - schema.size
-    if beyond <= 0:
-        return ""
-    if dump.size > -(-schema.size // _SEGMENT_ALIGNMENT) * _SEGMENT_ALIGNMENT:
-        raise InputError(f"{dump.source}: expected {schema.size} bytes ({schema.name}), found {dump.size}")
-    return f"{dump.source}: {beyond} bytes after the arguments are left out, as padding of the segment"
+def notes(dump: Dump, chosen: Decoding) -> list[str]:
+    """What a person should know of a dump decoded like this, a line each.
+
+    Raises InputError for more bytes than arguments and a segment's padding.
+    """
+    found = []
+    size = chosen.schema.size
+    if dump.size > -(-size // _SEGMENT_ALIGNMENT) * _SEGMENT_ALIGNMENT:
+        raise InputError(f"{dump.source}: expected {size} bytes ({chosen.schema.name}), found {dump.size}")
+    if dump.size > size:
+        found.append(f"{dump.source}: {dump.size - size} bytes after the arguments, not decoded")
+    if dump.kernel and chosen.kernels and not any(name in dump.kernel for name in chosen.kernels):
+        found.append(f"{dump.source}: captured for another kernel, {dump.kernel}")
+    return found
 
 
 def _named(text: str) -> Decoding:

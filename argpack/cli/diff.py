@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 def _by_field(first: Dump, second: Dump, chosen: Decoding, *, as_json: bool) -> int:
     from argpack.hexdump import diff
 
-    notes = [note for dump in (first, second) if (note := decoding.check_not_longer(dump, chosen.schema))]
+    notes = [note for dump in (first, second) for note in decoding.notes(dump, chosen)]
     found = diff(first, second, chosen.schema, chosen.usage)
     if found.same and len(found.not_compared) == len(found.live_fields):
         raise InputError(f"{first.source} and {second.source}: no live field is known in both")

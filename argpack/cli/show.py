@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
             f"{dump.source}: {dump.size} bytes are not the arguments of one known family: name a kernel with "
             f"--kernel, of {decoding.sizes_known()}"
         )
-    note = decoding.check_not_longer(dump, chosen.schema)
+    notes = decoding.notes(dump, chosen)
     _check_not_shorter(dump, chosen)
     if args.json:
         import json
@@ -47,10 +47,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     unknown = f", {dump.size - dump.known_count} unknown" if dump.known_count < dump.size else ""
     print(f"{dump.source}: {dump.size} bytes{unknown}")
-    print(f"as {chosen.reason}")
-    if note:
-        print(note)
-    print()
+    print(f"as {chosen.reason}", *notes, "", sep="\n")
     print(annotate(dump, chosen.schema, chosen.usage, colour=decoding.colour()), end="")
     return 0
 
