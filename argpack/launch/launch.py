@@ -58,14 +58,16 @@ class Launch:
 class LaunchResult:
     """What a backend returns: contents of each buffer after the launch (uint8), kernel time, the packed arguments.
 
-    `findings` are sentences about memory accesses (a store outside every buffer, say) that a backend could observe;
-    the emulator sees all of them, a GPU only damaged guard zones.
+    `findings` are sentences about accesses that a device would not notice (reads a little past a buffer's end).
+    `errors` are accesses that make the launch wrong whatever the numbers say: a memory access fault, a store outside
+    every buffer, a damaged guard zone. The emulator sees all of them, a GPU only damaged guard zones.
     """
 
     buffers: Mapping[str, NDArray[np.uint8]]
     kernel_seconds: float
     arguments: bytes
     findings: tuple[str, ...] = field(default=())
+    errors: tuple[str, ...] = field(default=())
 
 
 class Backend(Protocol):

@@ -1,0 +1,123 @@
+"""Runs a kernel's workgroups: batches of workgroups in lockstep, batches over processes.
+
+Waves that stand at one program counter form a group and run together up to the next barrier; a barrier is passed when
+every wave of the batch that still runs has reached one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.emulator.lds import Lds
+from argpack.emulator.waves import LANES, Waves
+from argpack.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from argpack.codeobject import KernelDescriptor
+    from argpack.emulator.program import Program
+
+# A wave that executes this many instructions without ending is taken to hang.
+_INSTRUCTION_LIMIT = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """What the command processor knows: descriptor, entry address, block (work-items), LDS bytes, kernarg address."""
+
+    descriptor: KernelDescriptor
+    entry: int
+    block: tuple[int, int, int]
+    lds_size: int
+    kernarg_address: int
+
+    @property
+    def waves(self) -> int:
+        """Waves per workgroup."""
+        return -(-int(np.prod(self.block)) // LANES)
+
+
+def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64]) -> int:
+    """Run workgroups, ids int64 (n, 3) as x, y, z, to their end; gives the number of group instructions executed.
+
+    Raises UnsupportedError, and MemoryFault for a wild access.
+    """
+    lds = Lds(len(workgroups), dispatch.lds_size)
+    running = [start_waves(dispatch, workgroups, lds)]
+    waiting: list[Waves] = []
+    executed = 0
+    with np.errstate(all="ignore"):
+        while running:
+            group = running.pop()
+            block = program.block(group.pc)
+            executed += block.instructions
+            if executed > _INSTRUCTION_LIMIT:
+                raise UnsupportedError(f"no end after {executed:,} instructions: the kernel seems to hang")
+            for execute in block.body:
+                execute(group)
+            if block.kind == "end":
+                group.matrix.release(group.quads)
+            elif block.kind == "barrier":
+                group.pc = block.following
+                waiting.append(group)
+            elif block.kind == "branch":
+                group.pc = block.target
+                running.append(group)
+            elif block.condition is not None:
+                running += _branch(group, block.condition(group), block.target, block.following)
+            if not running:
+                running, waiting = waiting, []
+    return executed
+
+
+def _branch(group: Waves, taken: NDArray[np.bool_], target: int, following: int) -> list[Waves]:
+    if taken.all():
+        group.pc = target
+        return [group]
+    if not taken.any():
+        group.pc = following
+        return [group]
+    return [group.take(taken, pc=target), group.take(~taken, pc=following)]
+
+
+def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> Waves:
+    """Waves as the hardware starts them, ordered by wave of the workgroup, then by workgroup.
+
+    Registers per LLVM's "User Guide for AMDGPU Backend", initial kernel execution state.
+    """
+    descriptor, count = dispatch.descriptor, len(workgroups)
+    workgroup = np.tile(np.arange(count), dispatch.waves)
+    wave = np.repeat(np.arange(dispatch.waves), count)
+    waves = Waves.start(workgroup.astype(np.int64), lds, pc=dispatch.entry)
+    for user in descriptor.user_sgprs:
+        if user.name != "kernarg_segment_ptr":
+            raise UnsupportedError(f"the emulator does not set up the user SGPRs of {user.name}")
+        waves.sgpr[user.register] = dispatch.kernarg_address & 0xFFFFFFFF
+        waves.sgpr[user.register + 1] = dispatch.kernarg_address >> 32
+    if descriptor.private_segment_enabled:
+        raise UnsupportedError("the emulator has no scratch memory, which the kernel's descriptor asks for")
+    register = descriptor.user_sgpr_count
+    for axis, enabled in enumerate((descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)):
+        if enabled:
+            waves.sgpr[register] = workgroups[workgroup, axis]
+            register += 1
+    item = wave[:, None] * LANES + np.arange(LANES)
+    x, y, _ = dispatch.block
+    ids = (item % x) | (item // x % y) << 10 | (item // (x * y)) << 20
+    waves.v[0][...] = ids.astype(np.uint32)
+    total = int(np.prod(dispatch.block))
+    if total % LANES:
+        last = item >= total
+        waves.sgpr[126:128] = _enabled_bits(~last)
+        waves.exec_changed()
+    return waves
+
+
+def _enabled_bits(lanes: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    from argpack.emulator.waves import bits_of
+
+    return bits_of(lanes)

@@ -1,0 +1,165 @@
+"""Simulated device memory: every buffer between guard zones, in an address space of our own.
+
+Device addresses are numbers; no kernel can reach the host's memory. Accesses outside every buffer are counted and,
+where they are wild, end the launch as a memory access fault does on a device.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+# Looks like an address that the AMD driver hands out; the kernels keep 48 bits of an address.
+BASE = 0x7F00_0000_0000
+# A read this close after a buffer (or before it) is an over-read that a device would not notice; further away, or any
+# write, is a fault. hipMalloc hands out memory in pages, so a device forgives about this much.
+GUARD = 1 << 20
+
+
+class MemoryFault(Exception):
+    """A wild access: the launch ends here, as it would on a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """`size` bytes at device address `address`, called `name`."""
+
+    name: str
+    address: int
+    size: int
+
+
+class DeviceMemory:
+    """Buffers placed in one address space and the accesses made to them.
+
+    `sizes` gives bytes per buffer name. The backing store is zero until written and costs no memory before.
+    """
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.allocations: dict[str, Allocation] = {}
+        cursor = GUARD
+        for name, size in sizes.items():
+            self.allocations[name] = Allocation(name, BASE + cursor, size)
+            cursor += -(-size // GUARD) * GUARD + GUARD
+        if cursor >= 1 << 46:
+            raise InputError(f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes")
+        # Shared with the processes that run other workgroups; pages cost nothing before they are touched.
+        self._bytes = np.frombuffer(mmap.mmap(-1, cursor), dtype=np.uint8)
+        self.dwords = self._bytes.view(np.uint32)
+        self.quads = self._bytes.view(np.complex128)
+        self._starts = np.array([a.address - BASE for a in self.allocations.values()], dtype=np.int64)
+        self._ends = self._starts + np.array([a.size for a in self.allocations.values()], dtype=np.int64)
+        self._names = list(self.allocations)
+        self.over_reads: Counter[tuple[str, str]] = Counter()
+
+    def view(self, name: str) -> NDArray[np.uint8]:
+        """The bytes of one buffer, shape (size,), writable and shared with the device."""
+        allocation = self.allocations[name]
+        start = allocation.address - BASE
+        return self._bytes[start : start + allocation.size]
+
+    def locate(
+        self, address: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None, *, where: str, write: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+        """Store offsets (int64) of `size`-byte accesses at device addresses, and the mask of those inside a buffer.
+
+        `active` masks the lanes that access at all (None: all). The returned mask is None where every lane is inside.
+        A read in a guard zone is counted in `over_reads` and left out of the mask; a wild read, or a write outside
+        every buffer, raises MemoryFault naming `where`.
+        """
+        offset = address - BASE
+        if active is None:
+            low, high = int(offset.min()), int(offset.max()) + size
+        else:
+            if not active.any():
+                return offset, active
+            inside = offset[active]
+            low, high = int(inside.min()), int(inside.max()) + size
+        index = int(np.searchsorted(self._starts, low, side="right")) - 1
+        if index >= 0 and high <= self._ends[index]:
+            return offset, active
+        return offset, self._check_each(offset, size, active, where=where, write=write)
+
+    def _check_each(
+        self, offset: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None, *, where: str, write: bool
+    ) -> NDArray[np.bool_]:
+        owner = np.searchsorted(self._starts, offset, side="right") - 1
+        known = np.clip(owner, 0, len(self._starts) - 1)
+        inside = (owner >= 0) & (offset + size <= self._ends[known])
+        outside = ~inside if active is None else active & ~inside
+        if outside.any():
+            behind = offset - self._ends[known]
+            near = (owner >= 0) & (behind < GUARD) if not write else np.zeros_like(inside)
+            wild = outside & ~near
+            if wild.any():
+                raise MemoryFault(self._describe(int(offset[wild][0]) + BASE, size, where=where, write=write))
+            for number in np.unique(known[outside]):
+                lanes = outside & (known == number)
+                self.over_reads[self._names[int(number)], where] += int(lanes.sum()) * size
+        return inside if active is None else inside & active
+
+    def _describe(self, address: int, size: int, *, where: str, write: bool) -> str:
+        verb = "write to" if write else "read from"
+        index = int(np.searchsorted(self._starts, address - BASE, side="right")) - 1
+        if index < 0 or address - BASE - int(self._ends[index]) > 1 << 40:
+            place = "below every buffer" if index < 0 else "far above every buffer"
+        else:
+            place = f"{address - BASE - int(self._ends[index]):,} bytes past the end of {self._names[index]}"
+        return f"memory access fault: {size}-byte {verb} {address:#x}, {place}, by {where}"
+
+    def findings(self) -> tuple[str, ...]:
+        """One sentence per buffer and instruction that read past a buffer's end."""
+        return tuple(
+            f"{count:,} bytes read past the end of {name} by {where} (zero here; whatever lies there on a device)"
+            for (name, where), count in self.over_reads.items()
+        )
+
+    def gather(
+        self, offset: NDArray[np.int64], mask: NDArray[np.bool_] | None, dwords: int
+    ) -> NDArray[np.uint32]:
+        """Read `dwords` dwords at each store offset (bytes, any shape S): uint32 of shape S + (dwords,), 0 where masked."""
+        if mask is not None:
+            offset = np.where(mask, offset, 0)
+        if dwords == 4 and not (offset & 15).any():
+            data = self.quads.take(offset >> 4, mode="clip").view(np.uint32).reshape(*offset.shape, 4)
+        elif not (offset & 3).any():
+            index = offset >> 2
+            data = self.dwords.take(index[..., None] + np.arange(dwords) if dwords > 1 else index[..., None], mode="clip")
+        else:
+            data = self.gather_bytes(offset, 4 * dwords).view(np.uint32)
+        if mask is not None:
+            data[~mask] = 0
+        return data
+
+    def gather_bytes(self, offset: NDArray[np.int64], count: int) -> NDArray[np.uint8]:
+        """Read `count` bytes at each store offset of shape S: uint8 of shape S + (count,)."""
+        return self._bytes.take(offset[..., None] + np.arange(count), mode="clip")
+
+    def scatter(self, offset: NDArray[np.int64], mask: NDArray[np.bool_] | None, data: NDArray[np.uint8]) -> None:
+        """Write `data` (uint8, S + (count,)) at store offsets S (bytes) where `mask`; later lanes win."""
+        if mask is not None:
+            offset, data = offset[mask], data[mask]
+        count = data.shape[-1]
+        if count == 16 and not (offset & 15).any():
+            self.quads[offset >> 4] = np.ascontiguousarray(data).view(np.complex128)[..., 0]
+        elif count % 4 == 0 and not (offset & 3).any():
+            index = (offset >> 2)[..., None] + np.arange(count // 4)
+            self.dwords[index] = np.ascontiguousarray(data).view(np.uint32)
+        else:
+            self._bytes[offset[..., None] + np.arange(count)] = data
+
+
+def contents(memory: DeviceMemory, names: Sequence[str]) -> dict[str, NDArray[np.uint8]]:
+    """Copies of the named buffers, uint8 of shape (size,) each."""
+    return {name: memory.view(name).copy() for name in names}

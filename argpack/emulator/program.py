@@ -1,0 +1,194 @@
+"""Machine code made executable: straight-line blocks, compiled when they are first reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.emulator.decoder import decode
+from argpack.emulator.lds import compile_lds
+from argpack.emulator.matrix import Fragment, Product
+from argpack.emulator.matrix_instructions import MatrixStep, compile_matrix
+from argpack.emulator.operands import Array, Execute, Operands, Step
+from argpack.emulator.scalar import compile_scalar
+from argpack.emulator.scalar_memory import compile_scalar_memory
+from argpack.emulator.vector import compile_vector
+from argpack.emulator.vector_lanes import compile_lanes
+from argpack.emulator.vector_memory import compile_vector_memory
+from argpack.emulator.waves import ACC, EXEC, M0, VCC
+from argpack.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from argpack.emulator.decoder import Instruction
+    from argpack.emulator.memory import DeviceMemory
+    from argpack.emulator.waves import Waves
+
+# Waits, hints and cache control: memory here is always up to date.
+_NOTHING = frozenset(
+    "s_nop s_waitcnt s_sleep s_setprio s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_set_gpr_idx_off "
+    "buffer_wbl2 buffer_inv s_waitcnt_vmcnt s_waitcnt_lgkmcnt".split()
+)
+_INDEX_ON, _INDEX_OFF = "s_set_gpr_idx_on", "s_set_gpr_idx_off"
+
+Condition = Callable[["Waves"], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Straight-line code and where it goes: `kind` is branch, conditional, barrier or end.
+
+    `target` is where a branch goes; `following` is the address behind the block.
+    """
+
+    body: tuple[Execute, ...]
+    instructions: int
+    kind: str
+    following: int
+    target: int = 0
+    condition: Condition | None = None
+
+
+def _pair_is_zero(code: int) -> Condition:
+    return lambda w: (w.sgpr[code] | w.sgpr[code + 1]) == 0
+
+
+_CONDITIONS: dict[str, Condition] = {
+    "s_cbranch_scc0": lambda w: ~w.scc,
+    "s_cbranch_scc1": lambda w: w.scc,
+    "s_cbranch_vccz": _pair_is_zero(VCC),
+    "s_cbranch_vccnz": lambda w: (w.sgpr[VCC] | w.sgpr[VCC + 1]) != 0,
+    "s_cbranch_execz": _pair_is_zero(EXEC),
+    "s_cbranch_execnz": lambda w: (w.sgpr[EXEC] | w.sgpr[EXEC + 1]) != 0,
+}
+
+
+class Program:
+    """The code of one kernel bound to one memory. `code` starts at device address `base`.
+
+    `flush_f32` says whether float32 arithmetic flushes denormals (from the kernel descriptor).
+    """
+
+    def __init__(self, code: bytes, base: int, memory: DeviceMemory, *, flush_f32: bool, name: str) -> None:
+        self._code = code
+        self._base = base
+        self._memory = memory
+        self._flush_f32 = flush_f32
+        self._name = name
+        self._blocks: dict[int, Block] = {}
+
+    def block(self, pc: int) -> Block:
+        """The block that starts at `pc`. Raises UnsupportedError for code that is not executed."""
+        found = self._blocks.get(pc)
+        if found is None:
+            found = self._blocks[pc] = self._compile(pc)
+        return found
+
+    def _decode(self, pc: int) -> Instruction:
+        at = pc - self._base
+        if not 0 <= at <= len(self._code) - 4:
+            raise UnsupportedError(f"{self._name}: execution left the code: program counter {pc:#x}")
+        try:
+            return decode(self._code[at : at + 24], pc)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"{self._name}: {error}") from None
+
+    def _compile(self, start: int) -> Block:
+        body = _Body()
+        pc, count = start, 0
+        while True:
+            instruction = self._decode(pc)
+            pc += instruction.size
+            count += 1
+            name = instruction.mnemonic
+            if name == "s_endpgm":
+                return Block(body.close(), count, "end", pc)
+            if name == "s_barrier":
+                return Block(body.close(), count, "barrier", pc)
+            if name == "s_branch":
+                return Block(body.close(), count, "branch", pc, _target(instruction))
+            if name in _CONDITIONS:
+                return Block(body.close(), count, "conditional", pc, _target(instruction), _CONDITIONS[name])
+            try:
+                body.add(self._step(instruction))
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{self._name}: {error}") from None
+
+    def _step(self, instruction: Instruction) -> Step | MatrixStep:
+        if instruction.mnemonic in {_INDEX_ON, _INDEX_OFF}:
+            return _register_index(instruction)
+        if instruction.mnemonic in _NOTHING:
+            return Operands(instruction).step(lambda _: None)
+        step = (
+            compile_scalar(instruction)
+            or compile_matrix(instruction)
+            or compile_lanes(instruction)
+            or compile_vector(instruction, flush_f32=self._flush_f32)
+            or compile_lds(instruction)
+            or compile_vector_memory(instruction, self._memory)
+            or compile_scalar_memory(instruction, self._memory)
+        )
+        if step is None:
+            raise UnsupportedError(f"the emulator does not execute {instruction}")
+        return step
+
+
+def _target(instruction: Instruction) -> int:
+    raw = instruction.fields["simm16"]
+    return instruction.address + 4 + 4 * (raw - 0x10000 if raw & 0x8000 else raw)
+
+
+def _register_index(instruction: Instruction) -> Step:
+    """Relative VGPR operands: the index goes to M0[7:0], what is relative to M0[15:12]."""
+    operands = Operands(instruction)
+    if instruction.mnemonic == _INDEX_OFF:
+        return operands.step(lambda w: setattr(w, "index_mode", 0))
+    index, mode = operands.scalar(operands.field("ssrc0")), operands.field("ssrc1") & 15
+
+    def execute(w: Waves) -> None:
+        w.sgpr[M0] = (w.sgpr[M0] & np.uint32(0xFFFF0F00)) | (index(w) & np.uint32(0xFF)) | np.uint32(mode << 12)
+        w.index_mode = mode
+
+    return operands.step(execute)
+
+
+@dataclass(slots=True)
+class _Body:
+    """Collects the steps of a block; matrix products are taken out of line and queued, their operands captured."""
+
+    steps: list[Execute] = field(default_factory=list)
+    products: list[Product] = field(default_factory=list)
+    captured: dict[Fragment, int] = field(default_factory=dict)
+    captures: int = 0
+
+    def add(self, step: Step | MatrixStep) -> None:
+        if isinstance(step, MatrixStep):
+            self.products.append(Product(step.accumulator, self._capture(step.rows), self._capture(step.columns)))
+            return
+        touched = step.reads | step.writes
+        if any(register >= ACC for register in touched):
+            self._queue()
+            self.steps.append(lambda w: w.matrix.release(w.quads))
+        if step.writes:
+            for fragment in [f for f in self.captured if f.registers & step.writes]:
+                del self.captured[fragment]
+        self.steps.append(step.execute)
+
+    def close(self) -> tuple[Execute, ...]:
+        self._queue()
+        return tuple(self.steps)
+
+    def _capture(self, fragment: Fragment) -> int:
+        if fragment not in self.captured:
+            self.captured[fragment] = self.captures
+            self.captures += 1
+            self.steps.append(lambda w: w.matrix.capture(fragment, w.quads))
+        return self.captured[fragment]
+
+    def _queue(self) -> None:
+        if self.products:
+            products = tuple(self.products)
+            self.steps.append(lambda w: w.matrix.extend(products, w.quads))
+        self.products, self.captured, self.captures = [], {}, 0

@@ -1,0 +1,160 @@
+"""Spreads the workgroups of a grid over batches and processes. Memory is shared, so results need no copying back."""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.emulator.engine import Dispatch, run_batch
+from argpack.emulator.memory import MemoryFault
+from argpack.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
+
+    from numpy.typing import NDArray
+
+    from argpack.emulator.memory import DeviceMemory
+    from argpack.emulator.program import Program
+
+# Waves side by side: enough that numpy's cost per call is shared, few enough that their registers stay in the cache.
+_WAVES = 64
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`grid` in workgroups, `processes` at most."""
+
+    grid: tuple[int, int, int]
+    processes: int
+
+    def batches(self, waves_per_workgroup: int) -> list[NDArray[np.int64]]:
+        """Workgroup ids, int64 (n, 3), per batch. Slices of one tile (same x and y) stay in one process's batch list."""
+        x, y, z = self.grid
+        size = max(1, _WAVES // waves_per_workgroup)
+        tiles = np.stack([np.tile(np.arange(x), y), np.repeat(np.arange(y), x)], axis=1)
+        per_batch = max(1, size // z)
+        batches = []
+        for first in range(0, len(tiles), per_batch):
+            some = tiles[first : first + per_batch]
+            ids = np.column_stack([np.tile(some, (z, 1)), np.repeat(np.arange(z), len(some))])
+            batches.append(ids.astype(np.int64))
+        return batches
+
+
+def run_schedule(
+    program: Program,
+    dispatch: Dispatch,
+    memory: DeviceMemory,
+    schedule: Schedule,
+    *,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Run every workgroup once. Raises UnsupportedError and MemoryFault as `run_batch` does."""
+    batches = schedule.batches(dispatch.waves)
+    total = sum(map(len, batches))
+    with _one_blas_thread():
+        # The first batch compiles the program and finds what is not executed before any process is started.
+        run_batch(program, dispatch, batches[0])
+        done = len(batches[0])
+        if progress:
+            progress(done, total)
+        rest = batches[1:]
+        processes = min(schedule.processes, len(rest))
+        if processes <= 1:
+            for batch in rest:
+                run_batch(program, dispatch, batch)
+                done += len(batch)
+                if progress:
+                    progress(done, total)
+            return
+        _run_processes(program, dispatch, memory, rest, processes, lambda more: progress and progress(done + more, total))
+
+
+def _run_processes(
+    program: Program,
+    dispatch: Dispatch,
+    memory: DeviceMemory,
+    batches: list[NDArray[np.int64]],
+    processes: int,
+    advance: Callable[[int], object],
+) -> None:
+    context = multiprocessing.get_context("fork")
+    workers = []
+    with warnings.catch_warnings():
+        # Forking next to BLAS threads is safe here: the children run with one BLAS thread, set before the fork.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        turn = context.Value("q", 0)
+        for _ in range(processes):
+            ours, theirs = context.Pipe(duplex=False)
+            worker = context.Process(target=_work, args=(program, dispatch, memory, batches, turn, theirs), daemon=True)
+            worker.start()
+            theirs.close()
+            workers.append((worker, ours))
+    failures: list[Exception] = []
+    try:
+        waiting = dict(workers)
+        done = 0
+        while waiting:
+            for worker, pipe in list(waiting.items()):
+                while pipe.poll(_POLL_SECONDS / len(waiting)):
+                    try:
+                        message = pipe.recv()
+                    except EOFError:
+                        message = UnsupportedError("an emulator process ended unexpectedly (out of memory?)")
+                    if isinstance(message, int):
+                        done += message
+                        advance(done)
+                        continue
+                    if isinstance(message, Exception):
+                        failures.append(message)
+                    else:
+                        memory.over_reads.update(message)
+                    del waiting[worker]
+                    break
+    finally:
+        for worker, _ in workers:
+            if failures:
+                worker.terminate()
+            worker.join()
+    if failures:
+        raise failures[0]
+
+
+def _work(
+    program: Program,
+    dispatch: Dispatch,
+    memory: DeviceMemory,
+    batches: list[NDArray[np.int64]],
+    turn: multiprocessing.sharedctypes.Synchronized[int],
+    pipe: Connection,
+) -> None:
+    memory.over_reads.clear()
+    try:
+        while True:
+            with turn.get_lock():
+                number = turn.value
+                turn.value += 1
+            if number >= len(batches):
+                break
+            run_batch(program, dispatch, batches[number])
+            pipe.send(len(batches[number]))
+        pipe.send(dict(memory.over_reads))
+    except (UnsupportedError, MemoryFault) as error:
+        pipe.send(error)
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """BLAS threads cost more than they bring for matrices of one wave, and would multiply over processes."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

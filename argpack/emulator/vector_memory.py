@@ -1,0 +1,235 @@
+"""Vector memory instructions: buffer loads, stores and atomics through a buffer resource, and global loads and stores.
+
+Addressing and range checks follow the raw-buffer rules of the CDNA instruction set manual: a load out of range gives
+zero, a store out of range is dropped, each dword for itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.emulator.atomics import add_packed_bf16
+from argpack.emulator.operands import Array, Operands, Read, Step
+from argpack.emulator.waves import LANES, M0
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from argpack.emulator.decoder import Instruction
+    from argpack.emulator.memory import DeviceMemory
+    from argpack.emulator.waves import Waves
+
+U32, I64 = np.uint32, np.int64
+_OFF = 0x7F
+
+# Bytes in memory, and for loads narrower than a dword the sign.
+LOADS = {"ubyte": (1, False), "sbyte": (1, True), "ushort": (2, False), "sshort": (2, True)} | {
+    f"dword{suffix}": (4 * count, False) for suffix, count in (("", 1), ("x2", 2), ("x3", 3), ("x4", 4))
+}
+STORES = {"byte": 1, "short": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
+
+# Mask per dword, and address; the mask is None where everything is in range.
+Addresses = tuple[Array, Array | None]
+
+
+def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Step | None:
+    """The step of a MUBUF or GLOBAL instruction; None where no table has it."""
+    operands = Operands(instruction)
+    prefix, _, rest = instruction.mnemonic.partition("_")
+    verb, _, kind = rest.partition("_")
+    if instruction.encoding == "MUBUF":
+        addresses = _buffer_addresses(operands)
+        data = operands.field("vdata")
+    elif instruction.encoding == "GLOBAL":
+        addresses = _global_addresses(operands)
+        data = operands.field("vdst") if verb == "load" else operands.field("data")
+    else:
+        return None
+    acc = bool(operands.instruction.fields.get("acc"))
+    if verb == "load" and kind in LOADS:
+        size, signed = LOADS[kind]
+        if operands.instruction.fields.get("lds"):
+            return _load_to_lds(operands, memory, addresses(size), size)
+        return _load(operands, memory, addresses(size), operands.destination(data, -(-size // 4), acc=acc), size, signed)
+    if verb == "store" and kind in STORES:
+        size = STORES[kind]
+        return _store(operands, memory, addresses(size), operands.vgpr(data, -(-size // 4), acc=acc), size)
+    if verb == "atomic" and kind == "pk_add_bf16" and prefix == "buffer":
+        if operands.field("sc0"):
+            raise operands.fail("an atomic that returns the old value")
+        return _atomic(operands, memory, addresses(4), operands.vgpr(data, acc=acc))
+    return None
+
+
+def _sign_extend(value: int, bits: int) -> int:
+    return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+
+def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addresses]]:
+    resource, offset = operands.field("srsrc") * 4, operands.field("offset")
+    offen, idxen = operands.field("offen"), operands.field("idxen")
+    if offen and idxen:
+        raise operands.fail("offen with idxen")
+    operands.check_sgpr(resource, 4)
+    soffset = operands.scalar(operands.field("soffset"))
+    lane = operands.vector(operands.field("vaddr") + 256) if offen or idxen else None
+
+    def addresses(size: int) -> Callable[[Waves], Addresses]:
+        dwords = max(1, size // 4)
+
+        def compute(w: Waves) -> Addresses:
+            words = w.sgpr[resource : resource + 4]
+            base = (words[0].astype(I64) | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + soffset(w)
+            limit = words[2].astype(I64)
+            if (words[1] >> U32(31)).any() or (words[3] >> U32(23) & U32(1)).any():
+                raise operands.fail("a swizzled buffer resource or one that adds the lane number")
+            if idxen and lane is not None:
+                stride = ((words[1] >> U32(16)) & U32(0x3FFF)).astype(I64)
+                index = lane(w).astype(I64)
+                mask = index < limit[:, None] if stride.any() else None
+                return base[:, None] + index * stride[:, None] + offset, _unless_full(mask)
+            reach = np.zeros((w.count, LANES), dtype=I64) if lane is None else lane(w).astype(I64)
+            reach += offset
+            # A raw buffer drops a dword unless voffset + imm + 4k < num_records - soffset; the difference wraps at zero.
+            room = (limit - soffset(w))[:, None]
+            if (reach + size <= room).all():
+                return base[:, None] + reach, None
+            if dwords == 1:
+                return base[:, None] + reach, reach < room
+            return base[:, None] + reach, reach[..., None] + 4 * np.arange(dwords) < room[..., None]
+
+        return compute
+
+    return addresses
+
+
+def _unless_full(mask: Array | None) -> Array | None:
+    return None if mask is None or mask.all() else mask
+
+
+def _global_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addresses]]:
+    offset = _sign_extend(operands.field("offset"), 13)
+    saddr = operands.field("saddr")
+    operands.must_be_zero("sve")
+    if saddr == _OFF:
+        wide: Read = operands.vector64(operands.field("addr") + 256)
+        return lambda _: lambda w: (wide(w).astype(I64) + offset, None)
+    base, lane = operands.scalar64(saddr), operands.vector(operands.field("addr") + 256)
+    return lambda _: lambda w: (base(w).astype(I64)[:, None] + lane(w).astype(I64) + offset, None)
+
+
+def _enabled(w: Waves, in_range: Array | None) -> Array | None:
+    """The lanes that access memory: enabled and, where the range is per lane, in range."""
+    if in_range is None:
+        return w.mask
+    if w.exec_full:
+        return in_range
+    return in_range & (w.exec_mask if in_range.ndim == 2 else w.exec_mask[..., None])
+
+
+def _fetch(memory: DeviceMemory, address: Array, mask: Array | None, size: int, where: str) -> Array:
+    """`size` bytes (a multiple of 4) per lane as uint32 (wave, lane, dwords); dwords out of range are 0."""
+    if mask is not None and mask.ndim == 3:
+        each = np.where(mask, address[..., None] + 4 * np.arange(mask.shape[-1]), 0)
+        offset, inside = memory.locate(each, 4, mask, where=where, write=False)
+        return memory.gather(offset, inside, 1)[..., 0]
+    offset, inside = memory.locate(address, size, mask, where=where, write=False)
+    return memory.gather(offset, inside, size // 4)
+
+
+def _load(
+    operands: Operands,
+    memory: DeviceMemory,
+    addresses: Callable[[Waves], Addresses],
+    register: int,
+    size: int,
+    signed: bool,
+) -> Step:
+    where = str(operands.instruction).split(":", maxsplit=1)[0]
+    dwords = size // 4
+    quad = register >> 2 if dwords == 4 and register % 4 == 0 else None
+
+    def execute(w: Waves) -> None:
+        address, in_range = addresses(w)
+        data = _fetch(memory, address, _enabled(w, in_range), size, where)
+        if quad is not None and w.exec_full:
+            w.quads[quad] = data
+            return
+        for i in range(dwords):
+            w.write(register + i, data[..., i])
+
+    def narrow(w: Waves) -> None:
+        address, in_range = addresses(w)
+        mask = _enabled(w, in_range)
+        offset, inside = memory.locate(address, size, mask, where=where, write=False)
+        octets = memory.gather_bytes(offset if inside is None else np.where(inside, offset, 0), size)
+        value = octets[..., 0] if size == 1 else np.ascontiguousarray(octets).view(np.uint16)[..., 0]
+        if inside is not None:
+            value = np.where(inside, value, 0).astype(value.dtype)
+        extended = value.view(f"i{size}").astype(np.int32).view(U32) if signed else value.astype(U32)
+        w.write(register, extended)
+
+    return operands.step(execute if dwords else narrow)
+
+
+def _load_to_lds(
+    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], size: int
+) -> Step:
+    where = str(operands.instruction).split(":", maxsplit=1)[0]
+    if size % 4:
+        raise operands.fail("a load to LDS narrower than a dword")
+    offset = operands.field("offset")
+    lane = (np.arange(LANES) * size).astype(I64)
+
+    def execute(w: Waves) -> None:
+        address, in_range = addresses(w)
+        data = _fetch(memory, address, _enabled(w, in_range), size, where)
+        # LDS byte = M0 + instruction offset + lane · size; the lane takes no part in the memory address.
+        target = w.sgpr[M0].astype(I64)[:, None] + offset + lane
+        w.lds.write(w, target, data, w.mask, where=where)
+
+    return operands.step(execute)
+
+
+def _store(
+    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], register: int, size: int
+) -> Step:
+    where = str(operands.instruction).split(":", maxsplit=1)[0]
+    dwords = max(1, size // 4)
+    quad = register >> 2 if dwords == 4 and register % 4 == 0 else None
+
+    def execute(w: Waves) -> None:
+        address, in_range = addresses(w)
+        mask = _enabled(w, in_range)
+        if quad is not None:
+            data = w.quads[quad]
+        else:
+            data = np.stack([w.v[register + i] for i in range(dwords)], axis=-1)
+        octets = np.ascontiguousarray(data).view(np.uint8)[..., :size]
+        if mask is not None and mask.ndim == 3:
+            each = address[..., None] + 4 * np.arange(dwords)
+            offset, inside = memory.locate(np.where(mask, each, 0), 4, mask, where=where, write=True)
+            memory.scatter(offset, inside, octets.reshape(*each.shape, 4))
+            return
+        offset, inside = memory.locate(address, size, mask, where=where, write=True)
+        memory.scatter(offset, inside, octets)
+
+    return operands.step(execute)
+
+
+def _atomic(
+    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], register: int
+) -> Step:
+    where = str(operands.instruction).split(":", maxsplit=1)[0]
+
+    def execute(w: Waves) -> None:
+        address, in_range = addresses(w)
+        offset, inside = memory.locate(address, 4, _enabled(w, in_range), where=where, write=True)
+        value = w.v[register]
+        if inside is not None:
+            offset, value = offset[inside], value[inside]
+        add_packed_bf16(memory.dwords, offset.ravel() >> 2, value.ravel())
+
+    return operands.step(execute)
