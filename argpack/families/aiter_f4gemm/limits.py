@@ -1,0 +1,91 @@
+"""What an f4gemm kernel cannot compute and does not say: it gives wrong numbers or writes elsewhere, silently.
+
+None of this is documented upstream. It was measured by running the 35 code objects, except for the 32-bit extents,
+which were read in their prologues: `s_mul_i32` gives the size of each buffer resource.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from argpack.errors import InputError
+from argpack.families.aiter_f4gemm.geometry import BLOCK, grid, round_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from argpack.families.aiter_f4gemm.names import Variant
+    from argpack.families.family import Problem
+
+SCALE_BLOCK = 32  # elements of K that share a scale
+SCALE_COLUMNS = 8  # scale columns are padded to a multiple of this
+SCALE_ROWS = 32  # and rows to this
+PLAIN_ROWS = 256  # what the kernel with row-major B pads rows of D and of A's scales to
+PLAIN_B_OVERREAD = 4 * 4096  # bytes past the end of B that it reads, at most
+
+_N_MULTIPLE = {(192, 256): 256, (224, 256): 256, (256, 256): 256, (128, 512): 512}
+# These two make one buffer resource of a whole matrix, the others one of a tile's rows.
+_WHOLE_MATRIX = (256, 256)
+_U32 = 1 << 32
+
+
+def n_multiple(variant: Variant) -> int:
+    """What N must be a multiple of: 32, 256 or 512. Otherwise stores run over into the next row of D."""
+    return _N_MULTIPLE.get((variant.tile_m, variant.tile_n), 32)
+
+
+def check_sizes(problem: Problem) -> None:
+    """InputError where there is no such problem at all: sizes below 1, K not in whole scale blocks, split below 0."""
+    for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+        if not 1 <= value < _U32:
+            raise InputError(f"{name}: expected 1 to {_U32 - 1}, found {value}")
+    if problem.k % SCALE_BLOCK:
+        raise InputError(
+            f"K: expected a multiple of {SCALE_BLOCK}, the elements that share a scale, found {problem.k}"
+        )
+    if not 0 <= problem.log2_k_split < 32:
+        raise InputError(f"log2_k_split: expected 0 to 31, found {problem.log2_k_split}")
+    if problem.k >> problem.log2_k_split == 0:
+        raise InputError(
+            f"log2_k_split: {problem.log2_k_split} leaves slices of no element, K is {problem.k}"
+        )
+
+
+def refusals(variant: Variant, problem: Problem) -> tuple[str, ...]:
+    """Why the kernel is known to compute this problem wrongly, a sentence each; empty where it is not known to."""
+    return tuple(_refusals(variant, problem))
+
+
+def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
+    multiple = n_multiple(variant)
+    if problem.n % multiple:
+        yield (
+            f"N must be a multiple of {multiple} for this kernel, found {problem.n}: its stores would run over into "
+            "the next row of D"
+        )
+    if problem.alpha != 1 and not variant.applies_alpha:
+        yield f"this kernel reads alpha and ignores it, found {problem.alpha:g}"
+    if problem.beta != 0:
+        yield f"no f4gemm kernel adds beta·C, found beta {problem.beta:g}"
+    if problem.log2_k_split and not variant.splits_k:
+        yield f"this kernel does not split K, found log2_k_split {problem.log2_k_split}"
+    x = grid(variant, problem)[0]
+    if x * BLOCK[0] >= _U32:
+        yield f"the grid has {x} x {BLOCK[0]} work-items along x, a launch has fewer than 2^32"
+    for name, size in _resources(variant, problem):
+        if size >= _U32:
+            yield f"{name} takes {size} bytes in one buffer resource, whose size has 32 bits: the kernel would wrap it"
+
+
+def _resources(variant: Variant, problem: Problem) -> Iterator[tuple[str, int]]:
+    """Bytes of the buffer resources that the kernel makes."""
+    rows, columns = problem.m, problem.n
+    if (variant.tile_m, variant.tile_n) != _WHOLE_MATRIX:
+        rows, columns = min(rows, variant.tile_m), min(columns, variant.tile_n)
+    scale_columns = round_up(problem.k // SCALE_BLOCK, SCALE_COLUMNS)
+    yield "A", rows * problem.k // 2
+    yield "B", columns * problem.k // 2
+    yield "ScaleA", round_up(rows, SCALE_ROWS) * scale_columns
+    yield "ScaleB", columns * scale_columns
+    if variant.preshuffled:
+        yield "D", rows * problem.n * 2
