@@ -30,6 +30,8 @@ class Input:
             text = self.data.decode(encoding)
         except UnicodeDecodeError:
             return None
+        if encoding == "utf-16" and not text.isascii():
+            return None
         return text if text.translate(_BLANKS).isprintable() else None
 
     @functools.cached_property
