@@ -1,4 +1,6 @@
-"""AITER's MXFP4 GEMM kernels for gfx950 (f4gemm): D = alpha·A·Bᵀ, bf16 out, one E8M0 scale per 32 elements of K."""
+"""AITER's MXFP4 GEMM kernels for gfx950 (f4gemm): D = alpha·A·Bᵀ, bf16 out, one E8M0 scale per 32 elements
+of K.
+"""
 
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.names import matches

@@ -1,4 +1,5 @@
-"""How a problem becomes the argument buffer of an f4gemm kernel: field values, and values set by hand over them.
+"""How a problem becomes the argument buffer of an f4gemm kernel: field values, and values set by hand over
+them.
 
 Addresses are not known here: pointers are null until a backend places the buffers that they name.
 """
@@ -32,8 +33,8 @@ POINTERS = {
 def field_values(problem: Problem) -> dict[str, int | float]:
     """A value of every field for dense operands; strides that no kernel reads are 0, as are pointers.
 
-    D's row stride is `stride_C0`, in bf16 elements. Strides of A and B count fp4 elements, those of the scales bytes,
-    padding included.
+    D's row stride is `stride_C0`, in bf16 elements. Strides of A and B count fp4 elements, those of the
+    scales bytes, padding included.
     """
     scale_columns = round_up(problem.k // SCALE_BLOCK, SCALE_COLUMNS)
     values: dict[str, int | float] = {field.name: 0 for field in SCHEMA.fields}
@@ -56,7 +57,8 @@ def field_values(problem: Problem) -> dict[str, int | float]:
 def contradictions(
     values: Mapping[str, int | float], overrides: Mapping[str, int | float], usage: Mapping[str, Usage]
 ) -> tuple[str, ...]:
-    """What is wrong with fields set by hand, a sentence each: live ones that differ from what the problem needs.
+    """What is wrong with fields set by hand, a sentence each: live ones that differ from what the problem
+    needs.
 
     Fields that the kernel ignores may hold anything. Raises InputError for a name the schema does not have.
     """
@@ -68,8 +70,9 @@ def contradictions(
         if field.role is Role.POINTER:
             found.append(f"{name} is set to {value:#x}, not to where {POINTERS[name]} is")
         elif value != values[name]:
+            needed = values[name]
             found.append(
-                f"{name} is set to {value}, this problem needs {values[name]}{_likely(field, value, values[name])}"
+                f"{name} is set to {value}, this problem needs {needed}{_likely(field, value, needed)}"
             )
     return tuple(found)
 

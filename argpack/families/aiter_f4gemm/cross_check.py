@@ -1,7 +1,8 @@
-"""Holds the argument metadata of an f4gemm code object against the schema: harmless differences are explained.
+"""Holds the argument metadata of an f4gemm code object against the schema: harmless differences are
+explained.
 
-The metadata is no ground truth: it has names of its own, types every value i32 and declares more or fewer bytes than
-AITER's host code passes.
+The metadata is no ground truth: it has names of its own, types every value i32 and declares more or fewer
+bytes than AITER's host code passes.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _check_pad(kernel: Kernel, argument: Argument) -> None:
     for slot in SCHEMA.slots:
         if slot.field is not None and argument.offset < slot.end and slot.offset < argument.end:
             raise InputError(
-                f"kernel {kernel.name}: metadata pad at 0x{argument.offset:x}: expected {slot.name} there, found a pad"
+                f"kernel {kernel.name}: metadata at 0x{argument.offset:x}: expected {slot.name}, found a pad"
             )
 
 
@@ -91,8 +92,8 @@ def _sentences(kernel: Kernel, *, short: bool) -> Iterator[str]:
     passed, declared = SCHEMA.size, kernel.kernarg_segment_size
     if declared == _PADDED_SEGMENT and not short:
         yield (
-            f"{passed} bytes are passed, {declared} declared: the last {declared - passed} are a pad that no kernel "
-            "reads; HIP copies them from behind the buffer, the emulator leaves them zero"
+            f"{passed} bytes are passed, {declared} declared: the last {declared - passed} are a pad that no "
+            "kernel reads; HIP copies them from behind the buffer, the emulator leaves them zero"
         )
     elif declared == _SHORT_SEGMENT and short:
         yield (
@@ -102,7 +103,7 @@ def _sentences(kernel: Kernel, *, short: bool) -> Iterator[str]:
     else:
         expected = _SHORT_SEGMENT if short else _PADDED_SEGMENT
         raise InputError(f"kernel {kernel.name}: expected a segment of {expected} bytes, found {declared}")
-    yield "the metadata's offsets and sizes agree with the schema; its names differ (D is ptr_D, Mdim is M, ...)"
+    yield "the metadata's offsets and sizes agree with the schema; its names differ (D for ptr_D, Mdim for M)"
     types = {argument.name: argument.type for argument in kernel.arguments}
     if types.get("alpha") == types.get("beta") == "i32":
         yield "the metadata types alpha and beta i32: the kernel reads f32"

@@ -1,7 +1,7 @@
 """How many workgroups an f4gemm launch needs and which part of K each one sums.
 
-The rule is the host's (AITER, csrc/py_itfs_cu/asm_gemm_a4w4.cu) and that of the kernels' own prologue. Counts are
-workgroups, not work-items.
+The rule is the host's (AITER, csrc/py_itfs_cu/asm_gemm_a4w4.cu) and that of the kernels' own prologue.
+Counts are workgroups, not work-items.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def slice_length(k: int, log2_k_split: int) -> int:
 
 
 def k_slices(variant: Variant, problem: Problem) -> tuple[tuple[int, int], ...]:
-    """(start, stop) in elements of K for each workgroup along z; all of K in one for a kernel that does not split."""
+    """(start, stop) in elements of K for each workgroup along z; all of K in one for a kernel that does not
+    split.
+    """
     if not (variant.splits_k and problem.log2_k_split > 0):
         return ((0, problem.k),)
     step = slice_length(problem.k, problem.log2_k_split)

@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from argpack.launch import LaunchResult
     from argpack.numerics import Verdict
 
-# A signalling NaN in bf16, bytes a5 7f: rounding never makes it, so an element that still holds it was not written.
+# A signalling NaN in bf16, bytes a5 7f: rounding never makes it, so an element that still holds it was not
+# written.
 SENTINEL = 0x7FA5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
-    """What the launch should do to D: `rows` rows of N bf16 are allocated, the first M of them are the product.
+    """What the launch should do to D: `rows` rows of N bf16 are allocated, the first M of them are the
+    product.
 
-    `padding_kept` says whether the rows behind must stay as they were (the kernel with row-major B writes whole
-    tiles); `accumulates` whether D was zeroed and the slices of K add to it.
+    `padding_kept` says whether the rows behind must stay as they were (the kernel with row-major B writes
+    whole tiles); `accumulates` whether D was zeroed and the slices of K add to it.
     """
 
     problem: Problem

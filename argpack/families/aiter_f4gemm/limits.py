@@ -1,7 +1,8 @@
-"""What an f4gemm kernel cannot compute and does not say: it gives wrong numbers or writes elsewhere, silently.
+"""What an f4gemm kernel cannot compute and does not say: it gives wrong numbers or writes elsewhere,
+silently.
 
-None of this is documented upstream. It was measured by running the 35 code objects, except for the 32-bit extents,
-which were read in their prologues: `s_mul_i32` gives the size of each buffer resource.
+None of this is documented upstream. It was measured by running the 35 code objects, except for the 32-bit
+extents, which were read in their prologues: `s_mul_i32` gives the size of each buffer resource.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def n_multiple(variant: Variant) -> int:
 
 
 def check_sizes(problem: Problem) -> None:
-    """InputError where there is no such problem at all: sizes below 1, K not in whole scale blocks, split below 0."""
+    """InputError where there is no such problem at all: sizes below 1, K not in whole scale blocks, split
+    below 0.
+    """
     for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
         if not 1 <= value < _U32:
             raise InputError(f"{name}: expected 1 to {_U32 - 1}, found {value}")
@@ -52,7 +55,9 @@ def check_sizes(problem: Problem) -> None:
 
 
 def refusals(variant: Variant, problem: Problem) -> tuple[str, ...]:
-    """Why the kernel is known to compute this problem wrongly, a sentence each; empty where it is not known to."""
+    """Why the kernel is known to compute this problem wrongly, a sentence each; empty where it is not known
+    to.
+    """
     return tuple(_refusals(variant, problem))
 
 
@@ -60,8 +65,8 @@ def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
     multiple = n_multiple(variant)
     if problem.n % multiple:
         yield (
-            f"N must be a multiple of {multiple} for this kernel, found {problem.n}: its stores would run over into "
-            "the next row of D"
+            f"N must be a multiple of {multiple} for this kernel, found {problem.n}: its stores would run over "
+            "into the next row of D"
         )
     if problem.alpha != 1 and not variant.applies_alpha:
         yield f"this kernel reads alpha and ignores it, found {problem.alpha:g}"
@@ -74,7 +79,7 @@ def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
         yield f"the grid has {x} x {BLOCK[0]} work-items along x, a launch has fewer than 2^32"
     for name, size in _resources(variant, problem):
         if size >= _U32:
-            yield f"{name} takes {size} bytes in one buffer resource, whose size has 32 bits: the kernel would wrap it"
+            yield f"{name} needs a buffer resource of {size} bytes, a size of 32 bits: the kernel wraps it"
 
 
 def _resources(variant: Variant, problem: Problem) -> Iterator[tuple[str, int]]:

@@ -20,8 +20,8 @@ _MANGLED = re.compile(r"_ZN5aiter(\d+)(f4gemm_bf16_per1x32Fp4_(no)?BpreShuffle_(
 class Variant:
     """One f4gemm kernel. A workgroup computes `tile_m` rows by `tile_n` columns of D.
 
-    `preshuffled` kernels want B in 16x16 blocks, the other one row by row. `splits_k` kernels read log2_k_split,
-    `applies_alpha` ones multiply by alpha; the rest ignore these arguments.
+    `preshuffled` kernels want B in 16x16 blocks, the other one row by row. `splits_k` kernels read
+    log2_k_split, `applies_alpha` ones multiply by alpha; the rest ignore these arguments.
     """
 
     name: str
@@ -40,8 +40,8 @@ def matches(kernel_name: str) -> bool:
 def parse(kernel_name: str) -> Variant:
     """The variant behind a kernel's name, mangled or not.
 
-    Raises InputError for a name of another form, a mangled length that is wrong, and a tile that is not among the
-    35 kernels measured: what such a kernel reads and where it stops is not known.
+    Raises InputError for a name of another form, a mangled length that is wrong, and a tile that is not
+    among the 35 kernels measured: what such a kernel reads and where it stops is not known.
     """
     if mangled := _MANGLED.fullmatch(kernel_name):
         length, name, plain_b, tile_m, tile_n = mangled.groups()

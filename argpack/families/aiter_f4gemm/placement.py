@@ -1,4 +1,5 @@
-"""In which order and with which padding the operands of an f4gemm kernel lie in memory, and what is known wrong.
+"""In which order and with which padding the operands of an f4gemm kernel lie in memory, and what is known
+wrong.
 
 The contract is the default; anything else exists to show what a mistake looks like.
 """
@@ -23,10 +24,11 @@ SCALE_PAD = 0x00
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Layouts by name (see `scale_layout`), the byte that pads scales, and whether the scale pointers change places.
+    """Layouts by name (see `scale_layout`), the byte that pads scales, and whether the scale pointers change
+    places.
 
-    `b_layout` None is what the kernel wants: weight_16x16, or row_major for noBpreShuffle. Raises InputError for a
-    pad that is no byte.
+    `b_layout` None is what the kernel wants: weight_16x16, or row_major for noBpreShuffle. Raises InputError
+    for a pad that is no byte.
     """
 
     scale_a_layout: str = SCALE_LAYOUT
@@ -48,8 +50,8 @@ def b_layout(variant: Variant) -> str:
 def misplacements(variant: Variant, problem: Problem, placement: Placement) -> tuple[str, ...]:
     """Why operands placed like this give wrong numbers, a sentence each.
 
-    Padding columns of scales are multiplied in: 0x00 is a scale of 2^-127 and harmless, 0x7f is 1.0, 0xff NaN. They
-    exist where K is not a multiple of 256. Raises InputError for a layout of an unknown name.
+    Padding columns of scales are multiplied in: 0x00 is a scale of 2^-127 and harmless, 0x7f is 1.0, 0xff
+    NaN. They exist where K is not a multiple of 256. Raises InputError for a layout of an unknown name.
     """
     return tuple(_misplacements(variant, problem, placement))
 
@@ -65,8 +67,8 @@ def _misplacements(variant: Variant, problem: Problem, placement: Placement) -> 
         yield f"B is laid out as {placement.b_layout}, the kernel reads {wanted}"
     if placement.scale_pad != SCALE_PAD and problem.k % K_STEP:
         yield (
-            f"scale columns are padded with 0x{placement.scale_pad:02x}, and the kernel multiplies them in: K is not a "
-            f"multiple of {K_STEP}, so only 0x00 is exact"
+            f"scale columns are padded with 0x{placement.scale_pad:02x}, and the kernel multiplies them in: K is "
+            f"not a multiple of {K_STEP}, so only 0x00 is exact"
         )
     if placement.exchange_scales:
         yield "the scales of A and B have changed places"

@@ -57,9 +57,10 @@ def prepare(
 ) -> Workload:
     """A launch of `kernel` on random operands of `problem`, placed as the kernel wants them.
 
-    `placement`, `overrides` (field values set by hand, over those that the problem needs) and `zero_output` (D before
-    a launch that splits K) build other situations. What is known to go wrong raises RefusedError, unless `force`: then
-    the workload names what it overrode. Raises InputError for what cannot be built at all.
+    `placement`, `overrides` (field values set by hand, over those that the problem needs) and `zero_output`
+    (D before a launch that splits K) build other situations. What is known to go wrong raises RefusedError,
+    unless `force`: then the workload names what it overrode. Raises InputError for what cannot be built at
+    all.
     """
     variant = parse(kernel.name)
     limits.check_sizes(problem)
@@ -186,6 +187,7 @@ def _notes(variant: Variant, expected: Expectation, placement: Placement) -> tup
     notes.append(f"D: {problem.m} x {problem.n} bf16{rows_d}, {filling}")
     if not variant.preshuffled:
         notes.append(
-            f"this kernel writes whole tiles of D and reads up to {limits.PLAIN_B_OVERREAD} bytes past the end of B"
+            "this kernel writes whole tiles of D and reads past the end of B, by up to "
+            f"{limits.PLAIN_B_OVERREAD} bytes"
         )
     return tuple(notes)
