@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -91,6 +91,7 @@ class Plan:
 
     stages: tuple[Stage, ...]
     left: tuple[tuple[Product, ...], ...]
+    left_captures: int
 
 
 @dataclass(slots=True)
@@ -98,23 +99,34 @@ class MatrixQueue:
     """The waiting products of one group of waves, and the tile that holds its accumulators meanwhile."""
 
     staged: list[Capture] = field(default_factory=list)
+    known: dict[Fragment, Capture] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     waiting_bytes: int = 0
     held: tuple[tuple[int, ...], ...] | None = None
     tile: NDArray[np.float32] | None = None
 
-    def capture(self, fragment: Fragment, quads: NDArray[np.uint32]) -> None:
-        """Keep a fragment's present value for the products that follow."""
-        scale = quads[fragment.scale >> 2, :, :, fragment.scale & 3] >> np.uint32(8 * fragment.byte)
-        self.staged.append(Capture(registers(quads, fragment.register), scale.astype(np.uint8)))
+    def capture(self, fragment: Fragment, quads: NDArray[np.uint32], *, unchanged: bool) -> None:
+        """Keep a fragment's present value; one that is `unchanged` in this stretch of code may be known already."""
+        found = self.known.get(fragment) if unchanged else None
+        if found is None:
+            scale = quads[fragment.scale >> 2, :, :, fragment.scale & 3] >> np.uint32(8 * fragment.byte)
+            found = Capture(registers(quads, fragment.register), scale.astype(np.uint8))
+        self.staged.append(found)
 
     def extend(self, products: tuple[Product, ...], quads: NDArray[np.uint32]) -> None:
         """Queue products that refer to the captures staged since the last call."""
         self.entries.append((products, self.staged))
         self.waiting_bytes += len(self.staged) * _CAPTURE
-        self.staged = []
         if self.waiting_bytes >= _ENOUGH:
             self._work(quads, everything=False)
+
+    def leave(self, written: frozenset[int], current: tuple[tuple[Fragment, int], ...]) -> None:
+        """End a stretch of code that wrote VGPRs `written`; captures in `current` still hold their fragment's value."""
+        if self.known:
+            self.known = {f: c for f, c in self.known.items() if written.isdisjoint(f.registers)}
+        for fragment, number in current:
+            self.known[fragment] = self.staged[number]
+        self.staged = []
 
     def release(self, quads: NDArray[np.uint32]) -> None:
         """Finish all waiting products and put the accumulators back into their registers."""
@@ -125,7 +137,7 @@ class MatrixQueue:
             self.held = self.tile = None
 
     def _work(self, quads: NDArray[np.uint32], *, everything: bool) -> None:
-        plan = plan_queue(tuple(products for products, _ in self.entries), everything)
+        plan = plan_queue(tuple(products for products, _ in self.entries), self._aliases(), everything)
         for stage in plan.stages:
             if stage.accumulators != self.held:
                 if self.held is not None and self.tile is not None:
@@ -135,8 +147,15 @@ class MatrixQueue:
             _multiply(self.tile, self._gather(stage.rows), self._gather(stage.columns))
         captures = [captured for _, captured in self.entries]
         self.entries = [(p, c) for p, c in zip(plan.left, captures, strict=True) if p]
-        self.waiting_bytes = sum(len({n for p in products for n in (p.rows, p.columns)}) for products, _ in self.entries)
-        self.waiting_bytes *= _CAPTURE
+        self.waiting_bytes = plan.left_captures * _CAPTURE
+
+    def _aliases(self) -> tuple[tuple[Reference, ...], ...]:
+        """For each capture of each entry, where that capture occurs first."""
+        first: dict[int, Reference] = {}
+        return tuple(
+            tuple(first.setdefault(id(capture), (entry, number)) for number, capture in enumerate(captured))
+            for entry, (_, captured) in enumerate(self.entries)
+        )
 
     def _gather(self, grid: tuple[tuple[Reference, ...], ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Packed operands uint8 (wave, row, byte of K) and scales (wave, row, block of K) of a stage's captures."""
@@ -160,13 +179,20 @@ def registers(quads: NDArray[np.uint32], first: int) -> NDArray[np.uint32]:
     return np.stack([quads[r >> 2, :, :, r & 3] for r in range(first, first + 4)], axis=-1)
 
 
+# Per accumulator, its waiting products in order: entry, product, captures of rows and columns.
+Waiting = dict[int, list[tuple[int, Product, Reference, Reference]]]
+
+
 @lru_cache(maxsize=4096)
-def plan_queue(entries: tuple[tuple[Product, ...], ...], everything: bool) -> Plan:
+def plan_queue(
+    entries: tuple[tuple[Product, ...], ...], aliases: tuple[tuple[Reference, ...], ...], everything: bool
+) -> Plan:
     """Sort waiting products into stages. Without `everything`, accumulators advance evenly and the rest stays."""
-    queue: dict[int, list[tuple[int, Product]]] = {}
+    queue: Waiting = {}
     for number, products in enumerate(entries):
-        for product in products:
-            queue.setdefault(product.accumulator, []).append((number, product))
+        for p in products:
+            rows, columns = aliases[number][p.rows], aliases[number][p.columns]
+            queue.setdefault(p.accumulator, []).append((number, p, rows, columns))
     stages: list[Stage] = []
     while queue:
         depth = min(len(waiting) for waiting in queue.values())
@@ -174,25 +200,27 @@ def plan_queue(entries: tuple[tuple[Product, ...], ...], everything: bool) -> Pl
         queue = {acc: waiting[depth:] for acc, waiting in queue.items() if len(waiting) > depth}
         if not everything:
             break
-    kept = {(number, id(product)) for waiting in queue.values() for number, product in waiting}
+    kept = {(number, id(p)) for waiting in queue.values() for number, p, *_ in waiting}
     left = tuple(tuple(p for p in products if (number, id(p)) in kept) for number, products in enumerate(entries))
-    return Plan(tuple(stages), left)
+    captures = {reference for waiting in queue.values() for *_, rows, columns in waiting for reference in (rows, columns)}
+    return Plan(tuple(stages), left, len(captures))
 
 
-def _stages(queue: dict[int, list[tuple[int, Product]]]) -> list[Stage]:
+def _stages(queue: Waiting) -> list[Stage]:
     """One stage where the accumulators form a full grid, else one for each."""
-    where: dict[tuple[tuple[Reference, ...], tuple[Reference, ...]], int] = {}
-    for accumulator, waiting in queue.items():
-        rows = tuple((number, p.rows) for number, p in waiting)
-        columns = tuple((number, p.columns) for number, p in waiting)
-        where[rows, columns] = accumulator
-    all_rows = tuple(dict.fromkeys(rows for rows, _ in where))
-    all_columns = tuple(dict.fromkeys(columns for _, columns in where))
+    where = {
+        (tuple(rows for *_, rows, _ in waiting), tuple(columns for *_, columns in waiting)): accumulator
+        for accumulator, waiting in queue.items()
+    }
+    # In the order of the accumulators, so that the next stage finds the tile as this one leaves it.
+    order = sorted(where, key=where.__getitem__)
+    all_rows = tuple(dict.fromkeys(rows for rows, _ in order))
+    all_columns = tuple(dict.fromkeys(columns for _, columns in order))
     if len(where) == len(queue) == len(all_rows) * len(all_columns):
         grid = tuple(tuple(where[rows, columns] for columns in all_columns) for rows in all_rows)
         return [Stage(grid, all_rows, all_columns)]
     return [
-        Stage(((accumulator,),), (tuple((n, p.rows) for n, p in waiting),), (tuple((n, p.columns) for n, p in waiting),))
+        Stage(((accumulator,),), (tuple(rows for *_, rows, _ in waiting),), (tuple(c for *_, c in waiting),))
         for accumulator, waiting in queue.items()
     ]
 
@@ -203,15 +231,21 @@ def _multiply(
     columns: tuple[NDArray[np.uint8], NDArray[np.uint8]],
 ) -> None:
     """tile (wave, rows, columns) += rows · columnsᵀ, a few waves at a time."""
-    largest = max(_finite_max(rows[1]), _finite_max(columns[1]))
-    wide = largest >= _TOO_LARGE
-    bytes_per_wave = 8 * (rows[0][0].size + columns[0][0].size) * (2 if wide else 1)
-    step = max(1, _DECODED // bytes_per_wave)
+    wide = max(_finite_max(rows[1]), _finite_max(columns[1])) >= _TOO_LARGE
+    number = np.float64 if wide else np.float32
+    per_wave = 2 * (rows[0][0].size + columns[0][0].size) * number().itemsize
+    step = max(1, min(len(tile), _DECODED // per_wave))
+    # Fresh memory for each part would cost more (page faults) than the decoding.
+    left = np.empty((step, rows[0].shape[1], 2 * rows[0].shape[2]), dtype=number)
+    right = np.empty((step, columns[0].shape[1], 2 * columns[0].shape[2]), dtype=number)
+    sums = np.empty((step, *tile.shape[1:]), dtype=number)
     for first in range(0, len(tile), step):
-        part = slice(first, first + step)
-        left = decode(rows[0][part], rows[1][part], wide=wide)
-        right = decode(columns[0][part], columns[1][part], wide=wide)
-        tile[part] += np.matmul(left, right.transpose(0, 2, 1))
+        part = slice(first, min(first + step, len(tile)))
+        used = part.stop - first
+        decode(rows[0][part], rows[1][part], left[:used])
+        decode(columns[0][part], columns[1][part], right[:used])
+        np.matmul(left[:used], right[:used].transpose(0, 2, 1), out=sums[:used])
+        tile[part] += sums[:used]
 
 
 def _finite_max(scales: NDArray[np.uint8]) -> int:
@@ -219,12 +253,12 @@ def _finite_max(scales: NDArray[np.uint8]) -> int:
     return largest if largest < 255 else int(np.where(scales == 255, 0, scales).max())
 
 
-def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], *, wide: bool) -> NDArray[np.float32]:
-    """FP4 bytes (wave, row, K / 2) times E8M0 scales (wave, row, K / 32): float32 (float64 if `wide`) (wave, row, K)."""
-    pairs, powers = (_PAIRS_64, _SCALES_64) if wide else (_PAIRS_32, _SCALES_32)
-    values = pairs.take(packed).view(powers.dtype).reshape(*scales.shape, 32)
-    values *= powers.take(scales)[..., None]
-    return values.reshape(*packed.shape[:2], -1)
+def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:
+    """FP4 bytes (wave, row, K / 2) times E8M0 scales (wave, row, K / 32) into `out`, float32 or float64 (wave, row, K)."""
+    pairs, powers = (_PAIRS_64, _SCALES_64) if out.dtype == np.float64 else (_PAIRS_32, _SCALES_32)
+    pairs.take(packed, mode="clip", out=out.view(pairs.dtype))
+    blocks = out.reshape(*scales.shape, 32)
+    np.multiply(blocks, powers.take(scales)[..., None], out=blocks)
 
 
 def _load(grid: tuple[tuple[int, ...], ...], quads: NDArray[np.uint32]) -> NDArray[np.float32]:

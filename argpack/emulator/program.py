@@ -162,33 +162,39 @@ class _Body:
     products: list[Product] = field(default_factory=list)
     captured: dict[Fragment, int] = field(default_factory=dict)
     captures: int = 0
+    written: set[int] = field(default_factory=set)
 
     def add(self, step: Step | MatrixStep) -> None:
         if isinstance(step, MatrixStep):
             self.products.append(Product(step.accumulator, self._capture(step.rows), self._capture(step.columns)))
             return
-        touched = step.reads | step.writes
-        if any(register >= ACC for register in touched):
-            self._queue()
+        if any(register >= ACC for register in step.reads | step.writes):
+            self._leave()
             self.steps.append(lambda w: w.matrix.release(w.quads))
         if step.writes:
+            self.written |= step.writes
             for fragment in [f for f in self.captured if f.registers & step.writes]:
                 del self.captured[fragment]
         self.steps.append(step.execute)
 
     def close(self) -> tuple[Execute, ...]:
-        self._queue()
+        self._leave()
         return tuple(self.steps)
 
     def _capture(self, fragment: Fragment) -> int:
         if fragment not in self.captured:
             self.captured[fragment] = self.captures
             self.captures += 1
-            self.steps.append(lambda w: w.matrix.capture(fragment, w.quads))
+            unchanged = self.written.isdisjoint(fragment.registers)
+            self.steps.append(lambda w: w.matrix.capture(fragment, w.quads, unchanged=unchanged))
         return self.captured[fragment]
 
-    def _queue(self) -> None:
+    def _leave(self) -> None:
+        """Hand the products over, and say which captures outlive this stretch of code."""
         if self.products:
             products = tuple(self.products)
             self.steps.append(lambda w: w.matrix.extend(products, w.quads))
-        self.products, self.captured, self.captures = [], {}, 0
+        if self.products or self.written:
+            written, current = frozenset(self.written), tuple(self.captured.items())
+            self.steps.append(lambda w: w.matrix.leave(written, current))
+        self.products, self.captured, self.captures, self.written = [], {}, 0, set()
