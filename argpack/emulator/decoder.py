@@ -31,7 +31,9 @@ class Instruction:
     raw: bytes
 
     def __str__(self) -> str:
-        words = " ".join(f"{int.from_bytes(self.raw[i : i + 4], 'little'):08x}" for i in range(0, len(self.raw), 4))
+        words = " ".join(
+            f"{int.from_bytes(self.raw[i : i + 4], 'little'):08x}" for i in range(0, len(self.raw), 4)
+        )
         return f"{self.mnemonic} ({self.encoding}) at {self.address:#x}: {words}"
 
 
@@ -62,7 +64,7 @@ def decode(code: bytes, address: int) -> Instruction:
         raise UnsupportedError(f"no gfx950 instruction at {address:#x}: bytes {words} ({error})") from None
     fields = {
         name: (raw >> field.lo) & ((1 << (field.hi - field.lo + 1)) - 1)
-        for name, field in inst._fields  # noqa: SLF001
+        for name, field in inst._fields
         if not isinstance(field, fixed)
     }
     literal = fields.pop("literal", None)

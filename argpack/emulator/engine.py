@@ -44,7 +44,7 @@ class Dispatch:
 def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64]) -> int:
     """Run workgroups, ids int64 (n, 3) as x, y, z, to their end; gives the number of group instructions executed.
 
-    Raises UnsupportedError, and MemoryFault for a wild access.
+    Raises UnsupportedError, and MemoryFaultError for a wild access.
     """
     lds = Lds(len(workgroups), dispatch.lds_size)
     running = [start_waves(dispatch, workgroups, lds)]
@@ -101,7 +101,9 @@ def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> 
     if descriptor.private_segment_enabled:
         raise UnsupportedError("the emulator has no scratch memory, which the kernel's descriptor asks for")
     register = descriptor.user_sgpr_count
-    for axis, enabled in enumerate((descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)):
+    for axis, enabled in enumerate(
+        (descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)
+    ):
         if enabled:
             waves.sgpr[register] = workgroups[workgroup, axis]
             register += 1

@@ -47,7 +47,8 @@ def to_bf16(value: Array) -> Array:
 
 def from_bf16(bits: Array) -> Array:
     """bf16 bits (any unsigned type, low 16 bits) to float32."""
-    return ((bits.astype(U32) & U32(0xFFFF)) << U32(16)).view(F32)
+    value: Array = ((bits.astype(U32) & U32(0xFFFF)) << U32(16)).view(F32)
+    return value
 
 
 def to_integer(value: Array, low: int, high: int) -> Array:

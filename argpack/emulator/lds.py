@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.memory import MemoryFault
+from argpack.emulator.memory import MemoryFaultError
 from argpack.emulator.operands import Array, Execute, Operands, Read, Step
 from argpack.emulator.waves import LANES
 
@@ -37,7 +37,9 @@ class Lds:
         inside = address if mask is None else address[mask]
         if inside.size and (int(inside.max()) + size > self.size or int(inside.min()) < 0):
             worst = int(inside.max())
-            raise MemoryFault(f"LDS access out of range: byte {worst:#x} + {size} of {self.size:#x} by {where}")
+            raise MemoryFaultError(
+                f"LDS access out of range: byte {worst:#x} + {size} of {self.size:#x} by {where}"
+            )
         return address + (w.workgroup * self._pitch)[:, None]
 
     def read(self, w: Waves, address: Array, size: int, mask: Array | None, *, where: str) -> Array:
@@ -112,7 +114,9 @@ def compile_lds(instruction: Instruction) -> Step | None:
 
         def read_narrow(w: Waves) -> None:
             value = w.lds.read_narrow(w, lane(w).astype(I64) + offset, size, w.mask, where=where)
-            w.write(register, value.view(f"i{size}").astype(np.int32).view(U32) if signed else value.astype(U32))
+            w.write(
+                register, value.view(f"i{size}").astype(np.int32).view(U32) if signed else value.astype(U32)
+            )
 
         return operands.step(read_narrow)
     return _pair(operands, name, lane, acc=acc, where=where)
@@ -158,7 +162,9 @@ def _pair(operands: Operands, name: str, lane: Read, *, acc: bool, where: str) -
     else:
         return None
     # Both addresses come from the register as it was before the first half is written.
-    first_half, second_half = (make(lane, o * unit, r, size, where) for o, r in zip(offsets, registers, strict=True))
+    first_half, second_half = (
+        make(lane, o * unit, r, size, where) for o, r in zip(offsets, registers, strict=True)
+    )
     address = operands.field("addr")
     overlaps = make is _reader and registers[0] <= address < registers[0] + size // 4
 
@@ -176,7 +182,10 @@ def _pair(operands: Operands, name: str, lane: Read, *, acc: bool, where: str) -
 def _bpermute(operands: Operands) -> Step:
     """Each lane reads another lane's register; the address counts bytes, 4 to a lane, modulo the wave."""
     operands.must_be_zero("offset0", "offset1")
-    lane, source = operands.vector(operands.field("addr") + 256), operands.vector(operands.field("data0") + 256)
+    lane, source = (
+        operands.vector(operands.field("addr") + 256),
+        operands.vector(operands.field("data0") + 256),
+    )
     register = operands.destination(operands.field("vdst"))
 
     def execute(w: Waves) -> None:

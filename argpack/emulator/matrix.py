@@ -167,7 +167,9 @@ class MatrixQueue:
         for r, t in itertools.product(range(size), range(depth)):
             entry, number = grid[r][t]
             captured = self.entries[entry][1][number]
-            packed[:, r, :, t] = captured.packed.view(np.complex128).reshape(count, 4, TILE).transpose(0, 2, 1)
+            packed[:, r, :, t] = (
+                captured.packed.view(np.complex128).reshape(count, 4, TILE).transpose(0, 2, 1)
+            )
             scales[:, r, :, t] = captured.scale.reshape(count, 4, TILE).transpose(0, 2, 1)
         return packed.view(np.uint8).reshape(count, size * TILE, -1), scales.reshape(count, size * TILE, -1)
 
@@ -175,7 +177,7 @@ class MatrixQueue:
 def registers(quads: NDArray[np.uint32], first: int) -> NDArray[np.uint32]:
     """A copy of four consecutive VGPRs, uint32 (wave, lane, 4)."""
     if first % 4 == 0:
-        return quads[first >> 2].copy()
+        return np.array(quads[first >> 2])
     return np.stack([quads[r >> 2, :, :, r & 3] for r in range(first, first + 4)], axis=-1)
 
 
@@ -201,8 +203,15 @@ def plan_queue(
         if not everything:
             break
     kept = {(number, id(p)) for waiting in queue.values() for number, p, *_ in waiting}
-    left = tuple(tuple(p for p in products if (number, id(p)) in kept) for number, products in enumerate(entries))
-    captures = {reference for waiting in queue.values() for *_, rows, columns in waiting for reference in (rows, columns)}
+    left = tuple(
+        tuple(p for p in products if (number, id(p)) in kept) for number, products in enumerate(entries)
+    )
+    captures = {
+        reference
+        for waiting in queue.values()
+        for *_, rows, columns in waiting
+        for reference in (rows, columns)
+    }
     return Plan(tuple(stages), left, len(captures))
 
 
@@ -254,7 +263,7 @@ def _finite_max(scales: NDArray[np.uint8]) -> int:
 
 
 def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:
-    """FP4 bytes (wave, row, K / 2) times E8M0 scales (wave, row, K / 32) into `out`, float32 or float64 (wave, row, K)."""
+    """FP4 bytes (wave, row, K / 2) times E8M0 scales (wave, row, K / 32) into `out`, a float (wave, row, K)."""
     pairs, powers = (_PAIRS_64, _SCALES_64) if out.dtype == np.float64 else (_PAIRS_32, _SCALES_32)
     pairs.take(packed, mode="clip", out=out.view(pairs.dtype))
     blocks = out.reshape(*scales.shape, 32)

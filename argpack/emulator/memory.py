@@ -27,8 +27,8 @@ BASE = 0x7F00_0000_0000
 GUARD = 1 << 20
 
 
-class MemoryFault(Exception):
-    """A wild access: the launch ends here, as it would on a device."""
+class MemoryFaultError(Exception):
+    """A wild access: the launch ends here, as it would on a device. Backends turn it into a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ class DeviceMemory:
             self.allocations[name] = Allocation(name, BASE + cursor, size)
             cursor += -(-size // GUARD) * GUARD + GUARD
         if cursor >= 1 << 46:
-            raise InputError(f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes")
+            raise InputError(
+                f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
+            )
         # Shared with the processes that run other workgroups; pages cost nothing before they are touched.
         self._bytes = np.frombuffer(mmap.mmap(-1, cursor), dtype=np.uint8)
         self.dwords = self._bytes.view(np.uint32)
@@ -70,13 +72,19 @@ class DeviceMemory:
         return self._bytes[start : start + allocation.size]
 
     def locate(
-        self, address: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None, *, where: str, write: bool
+        self,
+        address: NDArray[np.int64],
+        size: int,
+        active: NDArray[np.bool_] | None,
+        *,
+        where: str,
+        write: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
         """Store offsets (int64) of `size`-byte accesses at device addresses, and the mask of those inside a buffer.
 
         `active` masks the lanes that access at all (None: all). The returned mask is None where every lane is inside.
         A read in a guard zone is counted in `over_reads` and left out of the mask; a wild read, or a write outside
-        every buffer, raises MemoryFault naming `where`.
+        every buffer, raises MemoryFaultError naming `where`.
         """
         offset = address - BASE
         if active is None:
@@ -92,7 +100,13 @@ class DeviceMemory:
         return offset, self._check_each(offset, size, active, where=where, write=write)
 
     def _check_each(
-        self, offset: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None, *, where: str, write: bool
+        self,
+        offset: NDArray[np.int64],
+        size: int,
+        active: NDArray[np.bool_] | None,
+        *,
+        where: str,
+        write: bool,
     ) -> NDArray[np.bool_]:
         owner = np.searchsorted(self._starts, offset, side="right") - 1
         known = np.clip(owner, 0, len(self._starts) - 1)
@@ -103,7 +117,9 @@ class DeviceMemory:
             near = (owner >= 0) & (behind < GUARD) if not write else np.zeros_like(inside)
             wild = outside & ~near
             if wild.any():
-                raise MemoryFault(self._describe(int(offset[wild][0]) + BASE, size, where=where, write=write))
+                raise MemoryFaultError(
+                    self._describe(int(offset[wild][0]) + BASE, size, where=where, write=write)
+                )
             for number in np.unique(known[outside]):
                 lanes = outside & (known == number)
                 self.over_reads[self._names[int(number)], where] += int(lanes.sum()) * size
@@ -128,14 +144,16 @@ class DeviceMemory:
     def gather(
         self, offset: NDArray[np.int64], mask: NDArray[np.bool_] | None, dwords: int
     ) -> NDArray[np.uint32]:
-        """Read `dwords` dwords at each store offset (bytes, any shape S): uint32 of shape S + (dwords,), 0 where masked."""
+        """Read dwords at each store offset (bytes, any shape S): uint32 of shape S + (dwords,), 0 where masked."""
         if mask is not None:
             offset = np.where(mask, offset, 0)
         if dwords == 4 and not (offset & 15).any():
             data = self.quads.take(offset >> 4, mode="clip").view(np.uint32).reshape(*offset.shape, 4)
         elif not (offset & 3).any():
             index = offset >> 2
-            data = self.dwords.take(index[..., None] + np.arange(dwords) if dwords > 1 else index[..., None], mode="clip")
+            data = self.dwords.take(
+                index[..., None] + np.arange(dwords) if dwords > 1 else index[..., None], mode="clip"
+            )
         else:
             data = self.gather_bytes(offset, 4 * dwords).view(np.uint32)
         if mask is not None:
@@ -146,7 +164,9 @@ class DeviceMemory:
         """Read `count` bytes at each store offset of shape S: uint8 of shape S + (count,)."""
         return self._bytes.take(offset[..., None] + np.arange(count), mode="clip")
 
-    def scatter(self, offset: NDArray[np.int64], mask: NDArray[np.bool_] | None, data: NDArray[np.uint8]) -> None:
+    def scatter(
+        self, offset: NDArray[np.int64], mask: NDArray[np.bool_] | None, data: NDArray[np.uint8]
+    ) -> None:
         """Write `data` (uint8, S + (count,)) at store offsets S (bytes) where `mask`; later lanes win."""
         if mask is not None:
             offset, data = offset[mask], data[mask]

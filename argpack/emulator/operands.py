@@ -110,7 +110,9 @@ class Operands:
             value = np.array(signed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
             return lambda _: value
         self.check_sgpr(code, 2)
-        return lambda w: w.sgpr[code].astype(np.uint64) | (w.sgpr[code + 1].astype(np.uint64) << np.uint64(32))
+        return lambda w: (
+            w.sgpr[code].astype(np.uint64) | (w.sgpr[code + 1].astype(np.uint64) << np.uint64(32))
+        )
 
     def write_scalar(self, code: int) -> Callable[[Waves, Array], None]:
         """A 32-bit scalar destination."""

@@ -28,8 +28,16 @@ if TYPE_CHECKING:
 
 # Waits, hints and cache control: memory here is always up to date.
 _NOTHING = frozenset(
-    "s_nop s_waitcnt s_sleep s_setprio s_icache_inv s_incperflevel s_decperflevel s_ttracedata s_set_gpr_idx_off "
-    "buffer_wbl2 buffer_inv s_waitcnt_vmcnt s_waitcnt_lgkmcnt".split()
+    [
+        "s_nop",
+        "s_waitcnt",
+        "s_sleep",
+        "s_setprio",
+        "s_icache_inv",
+        "s_ttracedata",
+        "buffer_wbl2",
+        "buffer_inv",
+    ]
 )
 _INDEX_ON, _INDEX_OFF = "s_set_gpr_idx_on", "s_set_gpr_idx_off"
 
@@ -148,7 +156,9 @@ def _register_index(instruction: Instruction) -> Step:
     index, mode = operands.scalar(operands.field("ssrc0")), operands.field("ssrc1") & 15
 
     def execute(w: Waves) -> None:
-        w.sgpr[M0] = (w.sgpr[M0] & np.uint32(0xFFFF0F00)) | (index(w) & np.uint32(0xFF)) | np.uint32(mode << 12)
+        w.sgpr[M0] = (
+            (w.sgpr[M0] & np.uint32(0xFFFF0F00)) | (index(w) & np.uint32(0xFF)) | np.uint32(mode << 12)
+        )
         w.index_mode = mode
 
     return operands.step(execute)
@@ -166,7 +176,9 @@ class _Body:
 
     def add(self, step: Step | MatrixStep) -> None:
         if isinstance(step, MatrixStep):
-            self.products.append(Product(step.accumulator, self._capture(step.rows), self._capture(step.columns)))
+            self.products.append(
+                Product(step.accumulator, self._capture(step.rows), self._capture(step.columns))
+            )
             return
         if any(register >= ACC for register in step.reads | step.writes):
             self._leave()

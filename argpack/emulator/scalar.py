@@ -226,9 +226,13 @@ def _sop2(operands: Operands, name: str) -> Step | None:
     if name in SOP2:
         return _binary(operands, SOP2[name], operands.scalar(first), operands.scalar(second), wide=False)
     if name in SOP2_64:
-        return _binary(operands, SOP2_64[name], operands.scalar64(first), operands.scalar64(second), wide=True)
+        return _binary(
+            operands, SOP2_64[name], operands.scalar64(first), operands.scalar64(second), wide=True
+        )
     if name in SOP2_SHIFT:
-        return _binary(operands, SOP2_SHIFT[name], operands.scalar64(first), operands.scalar(second), wide=True)
+        return _binary(
+            operands, SOP2_SHIFT[name], operands.scalar64(first), operands.scalar(second), wide=True
+        )
     return None
 
 
@@ -249,7 +253,11 @@ def _sop1(operands: Operands, name: str) -> Step | None:
     source, destination = operands.field("ssrc0"), operands.field("sdst")
     if name in SAVEEXEC:
         combine, wide = SAVEEXEC[name], operands.scalar64(source)
-        old_exec, save, write_exec = operands.scalar64(EXEC), operands.write_scalar64(destination), operands.write_scalar64(EXEC)
+        old_exec, save, write_exec = (
+            operands.scalar64(EXEC),
+            operands.write_scalar64(destination),
+            operands.write_scalar64(EXEC),
+        )
 
         def save_exec(w: Waves) -> None:
             old = old_exec(w)
@@ -278,13 +286,22 @@ def _sop1(operands: Operands, name: str) -> Step | None:
 def _sopc(operands: Operands, name: str) -> Step | None:
     parts = name.split("_")
     if name in {"s_bitcmp0_b32", "s_bitcmp1_b32"}:
-        value, bit, wanted = operands.scalar(operands.field("ssrc0")), operands.scalar(operands.field("ssrc1")), int(name[8])
+        value, bit, wanted = (
+            operands.scalar(operands.field("ssrc0")),
+            operands.scalar(operands.field("ssrc1")),
+            int(name[8]),
+        )
 
         def test(w: Waves) -> None:
             w.scc[...] = ((value(w) >> (bit(w) & U32(31))) & U32(1)) == wanted
 
         return operands.step(test)
-    if len(parts) != 4 or parts[1] != "cmp" or parts[2] not in COMPARE or parts[3] not in {"u32", "i32", "u64"}:
+    if (
+        len(parts) != 4
+        or parts[1] != "cmp"
+        or parts[2] not in COMPARE
+        or parts[3] not in {"u32", "i32", "u64"}
+    ):
         return None
     compare = COMPARE[parts[2]]
     read = operands.scalar64 if parts[3] == "u64" else operands.scalar

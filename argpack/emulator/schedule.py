@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.emulator.engine import Dispatch, run_batch
-from argpack.emulator.memory import MemoryFault
+from argpack.emulator.memory import MemoryFaultError
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Schedule:
     processes: int
 
     def batches(self, waves_per_workgroup: int) -> list[NDArray[np.int64]]:
-        """Workgroup ids, int64 (n, 3), per batch. Slices of one tile (same x and y) stay in one process's batch list."""
+        """Workgroup ids, int64 (n, 3), per batch. Slices of one tile (same x and y) stay in one batch."""
         x, y, z = self.grid
         size = max(1, _WAVES // waves_per_workgroup)
         tiles = np.stack([np.tile(np.arange(x), y), np.repeat(np.arange(y), x)], axis=1)
@@ -57,7 +57,7 @@ def run_schedule(
     *,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Run every workgroup once. Raises UnsupportedError and MemoryFault as `run_batch` does."""
+    """Run every workgroup once. Raises UnsupportedError and MemoryFaultError as `run_batch` does."""
     batches = schedule.batches(dispatch.waves)
     total = sum(map(len, batches))
     with _one_blas_thread():
@@ -75,7 +75,9 @@ def run_schedule(
                 if progress:
                     progress(done, total)
             return
-        _run_processes(program, dispatch, memory, rest, processes, lambda more: progress and progress(done + more, total))
+        _run_processes(
+            program, dispatch, memory, rest, processes, lambda more: progress and progress(done + more, total)
+        )
 
 
 def _run_processes(
@@ -94,7 +96,9 @@ def _run_processes(
         turn = context.Value("q", 0)
         for _ in range(processes):
             ours, theirs = context.Pipe(duplex=False)
-            worker = context.Process(target=_work, args=(program, dispatch, memory, batches, turn, theirs), daemon=True)
+            worker = context.Process(
+                target=_work, args=(program, dispatch, memory, batches, turn, theirs), daemon=True
+            )
             worker.start()
             theirs.close()
             workers.append((worker, ours))
@@ -147,7 +151,7 @@ def _work(
             run_batch(program, dispatch, batches[number])
             pipe.send(len(batches[number]))
         pipe.send(dict(memory.over_reads))
-    except (UnsupportedError, MemoryFault) as error:
+    except (UnsupportedError, MemoryFaultError) as error:
         pipe.send(error)
 
 

@@ -30,7 +30,8 @@ def _i(value: Array) -> Array:
 
 
 def _s24(value: Array) -> Array:
-    return (value << U32(8)).view(I32) >> 8
+    extended: Array = (value << U32(8)).view(I32) >> 8
+    return extended
 
 
 def _bfe(a: Array, b: Array, c: Array) -> Array:
@@ -109,7 +110,9 @@ INTEGER: dict[str, Compute] = {
     "v_bfe_u32": _bfe,
     "v_bfe_i32": _bfe_signed,
     "v_bfi_b32": lambda a, b, c: (a & b) | (~a & c),
-    "v_alignbit_b32": lambda a, b, c: (((a.astype(U64) << U64(32)) | b) >> (c & U32(31)).astype(U64)).astype(U32),
+    "v_alignbit_b32": lambda a, b, c: (((a.astype(U64) << U64(32)) | b) >> (c & U32(31)).astype(U64)).astype(
+        U32
+    ),
     "v_perm_b32": _perm,
 }
 

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 U32, I32, F32 = np.uint32, np.int32, np.float32
 
-_UNORDERED = {"nlt": np.less, "ngt": np.greater, "nle": np.less_equal, "nge": np.greater_equal, "neq": np.equal}
+_UNORDERED = {
+    "nlt": np.less,
+    "ngt": np.greater,
+    "nle": np.less_equal,
+    "nge": np.greater_equal,
+    "neq": np.equal,
+}
 
 
 def _float_comparison(name: str) -> Callable[[Array, Array], Array] | None:

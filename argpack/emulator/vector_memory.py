@@ -52,7 +52,14 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
         size, signed = LOADS[kind]
         if operands.instruction.fields.get("lds"):
             return _load_to_lds(operands, memory, addresses(size), size)
-        return _load(operands, memory, addresses(size), operands.destination(data, -(-size // 4), acc=acc), size, signed)
+        return _load(
+            operands,
+            memory,
+            addresses(size),
+            operands.destination(data, -(-size // 4), acc=acc),
+            size,
+            signed,
+        )
     if verb == "store" and kind in STORES:
         size = STORES[kind]
         return _store(operands, memory, addresses(size), operands.vgpr(data, -(-size // 4), acc=acc), size)
@@ -92,7 +99,7 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
                 return base[:, None] + index * stride[:, None] + offset, _unless_full(mask)
             reach = np.zeros((w.count, LANES), dtype=I64) if lane is None else lane(w).astype(I64)
             reach += offset
-            # A raw buffer drops a dword unless voffset + imm + 4k < num_records - soffset; the difference wraps at zero.
+            # A raw buffer drops a dword unless voffset + imm + 4k < num_records - soffset.
             room = (limit - soffset(w))[:, None]
             if (reach + size <= room).all():
                 return base[:, None] + reach, None
@@ -165,7 +172,7 @@ def _load(
         mask = _enabled(w, in_range)
         offset, inside = memory.locate(address, size, mask, where=where, write=False)
         octets = memory.gather_bytes(offset if inside is None else np.where(inside, offset, 0), size)
-        value = octets[..., 0] if size == 1 else np.ascontiguousarray(octets).view(np.uint16)[..., 0]
+        value: Array = np.ascontiguousarray(octets).view(f"u{size}")[..., 0]
         if inside is not None:
             value = np.where(inside, value, 0).astype(value.dtype)
         extended = value.view(f"i{size}").astype(np.int32).view(U32) if signed else value.astype(U32)
@@ -194,7 +201,11 @@ def _load_to_lds(
 
 
 def _store(
-    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], register: int, size: int
+    operands: Operands,
+    memory: DeviceMemory,
+    addresses: Callable[[Waves], Addresses],
+    register: int,
+    size: int,
 ) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     dwords = max(1, size // 4)
@@ -203,11 +214,9 @@ def _store(
     def execute(w: Waves) -> None:
         address, in_range = addresses(w)
         mask = _enabled(w, in_range)
-        if quad is not None:
-            data = w.quads[quad]
-        else:
-            data = np.stack([w.v[register + i] for i in range(dwords)], axis=-1)
-        octets = np.ascontiguousarray(data).view(np.uint8)[..., :size]
+        rows = [w.v[register + i] for i in range(dwords)] if quad is None else []
+        data = np.stack(rows, axis=-1) if quad is None else np.ascontiguousarray(w.quads[quad])
+        octets = data.view(np.uint8)[..., :size]
         if mask is not None and mask.ndim == 3:
             each = address[..., None] + 4 * np.arange(dwords)
             offset, inside = memory.locate(np.where(mask, each, 0), 4, mask, where=where, write=True)

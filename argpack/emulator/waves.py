@@ -76,7 +76,12 @@ class Waves:
         """A new group with copies of the chosen waves' registers."""
         self.matrix.release(self.quads)
         part = Waves(
-            self.sgpr[:, chosen], self.quads[:, chosen], self.scc[chosen], self.workgroup[chosen], self.lds, pc=pc
+            self.sgpr[:, chosen],
+            self.quads[:, chosen],
+            self.scc[chosen],
+            self.workgroup[chosen],
+            self.lds,
+            pc=pc,
         )
         part.index_mode = self.index_mode
         part.exec_changed()

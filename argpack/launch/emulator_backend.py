@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.emulator.engine import Dispatch
-from argpack.emulator.memory import DeviceMemory, MemoryFault, contents
+from argpack.emulator.memory import DeviceMemory, MemoryFaultError, contents
 from argpack.emulator.program import Program
 from argpack.emulator.schedule import Schedule, run_schedule
 from argpack.errors import InputError, UnsupportedError
@@ -59,7 +59,7 @@ class EmulatorBackend:
         errors: tuple[str, ...] = ()
         try:
             run_schedule(program, dispatch, memory, Schedule(launch.grid, self._processes), progress=progress)
-        except MemoryFault as fault:
+        except MemoryFaultError as fault:
             errors = (str(fault),)
         seconds = time.perf_counter() - started
         after = contents(memory, [buffer.name for buffer in launch.buffers])
