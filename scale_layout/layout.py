@@ -22,20 +22,45 @@ class Tensor(enum.StrEnum):
 class Convention:
     """How one project uses a layout: the same bytes, its own padding.
 
-    `row_multiple` and `col_multiple` (bytes of the logical row) are what that project pads to, or insists on
-    where `pads_rows` / `pads_cols` is False. `pad_value` is the byte it fills with; None where it leaves the
-    padding uninitialised or does not pad. `doc` names the upstream function; `checked` says what the bytes
-    were compared with.
+    Rows and columns (bytes of the logical row) are padded to `row_multiple` and `col_multiple` with
+    `pad_value`, None where the padding is left uninitialised; where `pads_rows` or `pads_cols` is False, the
+    project does not pad but insists on the multiple. `element_bytes` is the size of what it permutes: 2 for
+    bf16 weights, whose two bytes stay together. `doc` names the upstream function; `checked` says what the
+    bytes were compared with.
     """
 
     name: str
     row_multiple: int
     col_multiple: int
-    pads_rows: bool
-    pads_cols: bool
-    pad_value: int | None
+    pads_rows: bool = False
+    pads_cols: bool = False
+    pad_value: int | None = None
+    element_bytes: int = 1
     doc: str
     checked: str
+
+    @property
+    def padding(self) -> str:
+        """The padding in words: `rows to 256, columns to 8, uninitialised`."""
+        padded = [
+            f"{side} to {multiple}"
+            for side, multiple, pads in (
+                ("rows", self.row_multiple, self.pads_rows),
+                ("columns", self.col_multiple, self.pads_cols),
+            )
+            if pads
+        ]
+        required = [
+            f"{side} must be multiples of {multiple}"
+            for side, multiple, pads in (
+                ("rows", self.row_multiple, self.pads_rows),
+                ("columns", self.col_multiple, self.pads_cols),
+            )
+            if not pads and multiple > 1
+        ]
+        if padded:
+            padded.append("uninitialised" if self.pad_value is None else f"with {self.pad_value:#04x}")
+        return ", ".join(padded + required)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

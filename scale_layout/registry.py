@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from argpack.errors import InputError
+from scale_layout.activations import ACTIVATION_LAYOUTS
 from scale_layout.layout import Convention, Layout, Tensor
 from scale_layout.scales import SCALE_LAYOUTS
 from scale_layout.weights import WEIGHT_LAYOUTS
@@ -17,7 +18,7 @@ ROW_MAJOR = Layout(
     doc="Rows one after the other: no permutation, no padding.",
 )
 
-LAYOUTS: tuple[Layout, ...] = (ROW_MAJOR, *SCALE_LAYOUTS, *WEIGHT_LAYOUTS)
+LAYOUTS: tuple[Layout, ...] = (ROW_MAJOR, *SCALE_LAYOUTS, *WEIGHT_LAYOUTS, *ACTIVATION_LAYOUTS)
 
 _BY_NAME = {name: layout for layout in LAYOUTS for name in (layout.name, *layout.aliases)}
 _CONVENTIONS = {convention.name: convention for layout in LAYOUTS for convention in layout.conventions}

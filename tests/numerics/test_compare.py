@@ -3,7 +3,7 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argpack.errors import InputError
@@ -65,6 +65,7 @@ def test_numbers_that_can_be_counted_by_hand() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.integers(0, 36), st.integers(0, 49), st.sampled_from([-1, 1]))
 def test_one_element_beyond_tolerance_fails_there(row: int, column: int, sign: int) -> None:
     reference, actual = gemm()

@@ -5,7 +5,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argpack.errors import InputError
@@ -223,6 +223,7 @@ def nearest_even_by_fractions(value: float) -> int:
     return sign | (low if distance_low < distance_high else high)
 
 
+@settings(deadline=None)
 @given(st.floats(min_value=-3e38, max_value=3e38, allow_subnormal=True), st.integers(-3, 3))
 def test_float64_rounding_is_to_the_nearest(value: float, steps: int) -> None:
     middle = float(np.ldexp(np.round(np.frexp(value)[0] * 512) / 512, np.frexp(value)[1]))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argpack.errors import InputError
@@ -34,6 +34,7 @@ def dequantised(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return np.array(exact(codes, scales), float).astype(np.float32)
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 4),
     st.integers(1, 4),
