@@ -7,7 +7,6 @@ alignment.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.families.family import Usage
@@ -48,8 +47,7 @@ class Difference(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(NamedTuple):
     """The differences of two dumps, in the order of offsets. `pairs` has every slot as both dumps hold it.
 
     `compared` counts the bytes of the schema that both dumps know. `live_fields` names the fields that
