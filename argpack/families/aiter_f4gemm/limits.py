@@ -7,6 +7,7 @@ extents, which were read in their prologues: `s_mul_i32` gives the size of each 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
@@ -35,9 +36,9 @@ def n_multiple(variant: Variant) -> int:
     return _N_MULTIPLE.get((variant.tile_m, variant.tile_n), 32)
 
 
-def check_sizes(problem: Problem) -> None:
-    """InputError where there is no such problem at all: sizes below 1, K not in whole scale blocks, split
-    below 0.
+def check_problem(problem: Problem) -> None:
+    """InputError where there is no such problem at all: a size below 1 or of more than 32 bits, K not in whole
+    scale blocks, a split that leaves nothing, a factor that is no number.
     """
     for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
         if not 1 <= value < _U32:
@@ -46,6 +47,11 @@ def check_sizes(problem: Problem) -> None:
         raise InputError(
             f"K: expected a multiple of {SCALE_BLOCK}, the elements that share a scale, found {problem.k}"
         )
+    for name, factor in (("alpha", problem.alpha), ("beta", problem.beta)):
+        if not math.isfinite(factor):
+            raise InputError(f"{name}: expected a finite number, found {factor}")
+    if problem.seed < 0:
+        raise InputError(f"seed: expected 0 or more, found {problem.seed}")
     if not 0 <= problem.log2_k_split < 32:
         raise InputError(f"log2_k_split: expected 0 to 31, found {problem.log2_k_split}")
     if problem.k >> problem.log2_k_split == 0:
@@ -65,8 +71,8 @@ def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
     multiple = n_multiple(variant)
     if problem.n % multiple:
         yield (
-            f"N must be a multiple of {multiple} for this kernel, found {problem.n}: its stores would run over "
-            "into the next row of D"
+            f"N must be a multiple of {multiple} for this kernel, found {problem.n}: its stores would run "
+            "over into the next row of D"
         )
     if problem.alpha != 1 and not variant.applies_alpha:
         yield f"this kernel reads alpha and ignores it, found {problem.alpha:g}"

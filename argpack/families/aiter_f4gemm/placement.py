@@ -67,8 +67,8 @@ def _misplacements(variant: Variant, problem: Problem, placement: Placement) -> 
         yield f"B is laid out as {placement.b_layout}, the kernel reads {wanted}"
     if placement.scale_pad != SCALE_PAD and problem.k % K_STEP:
         yield (
-            f"scale columns are padded with 0x{placement.scale_pad:02x}, and the kernel multiplies them in: K is "
-            f"not a multiple of {K_STEP}, so only 0x00 is exact"
+            f"scale columns are padded with 0x{placement.scale_pad:02x}, and the kernel multiplies them in: K "
+            f"is not a multiple of {K_STEP}, so only 0x00 is exact"
         )
     if placement.exchange_scales:
         yield "the scales of A and B have changed places"

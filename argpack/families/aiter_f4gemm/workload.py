@@ -1,4 +1,4 @@
-"""Builds an f4gemm launch with random operands, and the judge of its result. Needs numpy; knows no backend."""
+"""Builds an f4gemm launch with random operands, and the judge of its result. It knows no backend."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from argpack.families.aiter_f4gemm.operands import random_operands
 from argpack.families.aiter_f4gemm.placement import Placement, b_layout, misplacements
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import usage
-from argpack.families.family import Workload
+from argpack.families.family import Problem, Workload
 from argpack.launch import Buffer, Launch, Relocation
 from scale_layout import apply, layout_named
 
@@ -32,17 +32,28 @@ if TYPE_CHECKING:
     from argpack.codeobject import CodeObject, Kernel
     from argpack.families.aiter_f4gemm.names import Variant
     from argpack.families.aiter_f4gemm.operands import Operands
-    from argpack.families.family import Problem
 
-__all__ = ["Placement", "default_shape", "prepare"]
+__all__ = ["Placement", "default_problem", "field_values", "prepare", "refusals", "tile"]
 
 _NOTHING: Mapping[str, int | float] = MappingProxyType({})
 _CONTRACT = Placement()
 
 
-def default_shape(kernel_name: str) -> tuple[int, int, int]:
-    """M, N and K of a problem that runs in a second or two and that the kernel can compute."""
-    return 256, round_up(256, limits.n_multiple(parse(kernel_name))), 1024
+def default_problem(kernel_name: str) -> Problem:
+    """256 x 256 x 1024, or the next N that the kernel can compute."""
+    return Problem(m=256, n=round_up(256, limits.n_multiple(parse(kernel_name))), k=1024)
+
+
+def tile(kernel_name: str) -> tuple[int, int]:
+    """Rows and columns of D that a workgroup computes."""
+    variant = parse(kernel_name)
+    return variant.tile_m, variant.tile_n
+
+
+def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
+    """Why the kernel is known to compute the problem wrongly; InputError where there is no such problem."""
+    limits.check_problem(problem)
+    return limits.refusals(parse(kernel_name), problem)
 
 
 def prepare(
@@ -63,7 +74,7 @@ def prepare(
     all.
     """
     variant = parse(kernel.name)
-    limits.check_sizes(problem)
+    limits.check_problem(problem)
     cross_check(kernel)
     slices = k_slices(variant, problem)
     accumulates = len(slices) > 1

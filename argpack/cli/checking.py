@@ -1,0 +1,146 @@
+"""From a code object's path and the options of `verify` to a launch, and from there to a verdict. It prints
+nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from argpack.errors import InputError, UnavailableError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from argpack.codeobject import CodeObject, Kernel
+    from argpack.families import Family, Problem, Workload
+    from argpack.families.loading import Workloads
+    from argpack.launch import Backend, LaunchResult
+    from argpack.numerics import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One kernel ready to be run. `metadata` are the sentences of the cross-check, `choice` says why this
+    backend.
+    """
+
+    path: Path
+    code_object: CodeObject
+    kernel: Kernel
+    family: Family
+    tile: tuple[int, int]
+    problem: Problem
+    metadata: tuple[str, ...]
+    workload: Workload
+    backend: Backend
+    choice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A check that was run."""
+
+    check: Check
+    result: LaunchResult
+    verdict: Verdict
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 1 failed."""
+        return int(not self.verdict.passed)
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """A kernel that could not be checked, and why."""
+
+    path: Path
+    reason: str
+
+    @property
+    def exit_code(self) -> int:
+        """2, could not check."""
+        return 2
+
+
+def kernel_of(code_object: CodeObject) -> tuple[Kernel, Family]:
+    """The kernel of a code object that argpack can launch, and its family. Raises InputError for none or
+    several.
+    """
+    from argpack.families import FAMILIES, family_of
+
+    known = [(kernel, family) for kernel in code_object.kernels if (family := family_of(kernel.name))]
+    if len(known) == 1:
+        return known[0]
+    names = ", ".join(kernel.name for kernel in code_object.kernels) or "no kernel"
+    what = (
+        "of no family that argpack launches" if not known else f"{len(known)} that argpack launches, not one"
+    )
+    families = ", ".join(family.name for family in FAMILIES)
+    raise InputError(f"{code_object.source}: {names} for {code_object.target}: {what} ({families})")
+
+
+def prepare_check(path: Path, args: argparse.Namespace) -> Check:
+    """Read the file, build the launch, choose the backend; ArgpackError where that cannot be done."""
+    from argpack.cli.problem import overrides_of, problem_of
+    from argpack.codeobject import read
+    from argpack.families.loading import load_workloads
+    from argpack.launch.select import select_backend
+
+    code_object = read(path)
+    kernel, family = kernel_of(code_object)
+    metadata = family.cross_check(kernel)
+    workloads = load_workloads(family)
+    problem = problem_of(args, workloads.default_problem(kernel.name))
+    situation = _situation(args, workloads, family)
+    overrides = overrides_of(args.set, family.schema)
+    with _enough_memory(problem):
+        workload = workloads.prepare(
+            code_object, kernel, problem, force=args.force, overrides=overrides, **situation
+        )
+    backend, choice = select_backend(args.backend, code_object)
+    tile = workloads.tile(kernel.name)
+    return Check(path, code_object, kernel, family, tile, problem, metadata, workload, backend, choice)
+
+
+def run_check(check: Check, progress: Callable[[int, int], None] | None) -> Outcome:
+    """Launch and judge; ArgpackError where that cannot be done."""
+    with _enough_memory(check.problem):
+        result = check.backend.run(check.workload.launch, progress=progress)
+        return Outcome(check, result, check.workload.judge(result))
+
+
+@contextlib.contextmanager
+def _enough_memory(problem: Problem) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        sizes = f"M={problem.m} N={problem.n} K={problem.k}"
+        raise UnavailableError(f"{sizes}: not enough memory on this machine: {error}") from None
+
+
+def _situation(args: argparse.Namespace, workloads: Workloads, family: Family) -> dict[str, Any]:
+    """The options that build a wrong situation on purpose; they are for families whose operands have
+    layouts.
+    """
+    given = {
+        "scale_a_layout": args.scale_layout,
+        "scale_b_layout": args.scale_layout,
+        "scale_pad": args.scale_pad,
+        "b_layout": args.b_layout,
+        "exchange_scales": args.exchange_scales or None,
+    }
+    placed = {name: value for name, value in given.items() if value is not None}
+    situation: dict[str, Any] = {}
+    placement = getattr(workloads, "Placement", None)
+    if placement is None and (placed or args.no_zero):
+        raise InputError(f"{family.name}: its operands have no scales, no layouts and no output to zero")
+    if placed and placement is not None:
+        situation["placement"] = placement(**placed)
+    if args.no_zero:
+        situation["zero_output"] = False
+    return situation

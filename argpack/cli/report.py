@@ -1,0 +1,203 @@
+"""What `verify` prints: facts before a launch, the verdict after it, one table for many kernels, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+from argpack.cli.checking import Outcome, Unchecked
+from argpack.hexdump.table import Line, Tone, align, paint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from argpack.cli.checking import Check
+    from argpack.families import Problem
+    from argpack.numerics import Verdict
+
+_SHOWN_FINDINGS = 3
+
+
+def header(check: Check, *, colour: bool = False) -> str:
+    """Kernel, cross-check, problem, launch, layouts, backend; a newline after each line."""
+    kernel, code_object, launch = check.kernel, check.code_object, check.workload.launch
+    rows = [
+        ("kernel", kernel.name),
+        ("file", f"{check.path} ({code_object.target}, code object V{code_object.code_object_version})"),
+        ("uses", _resources(check)),
+        ("family", check.family.title),
+        *(("metadata" if i == 0 else "", text) for i, text in enumerate(check.metadata)),
+        ("problem", problem_text(check.problem)),
+        ("launch", f"{_times(launch.grid)} workgroups of {_times(launch.block)} work-items"),
+        *(("memory" if i == 0 else "", text) for i, text in enumerate(check.workload.notes)),
+        *(("forced" if i == 0 else "", text) for i, text in enumerate(check.workload.overridden)),
+        ("backend", check.choice),
+    ]
+    width = max(len(label) for label, _ in rows) + 2
+    tones = {"kernel": Tone.STRONG, "forced": Tone.ALARM}
+    return "".join(
+        paint(f"{label:<{width}}{text}", tones.get(label, Tone.PLAIN), colour=colour) + "\n"
+        for label, text in rows
+    )
+
+
+def outcome(done: Outcome, *, colour: bool = False) -> str:
+    """The argument buffer as it was passed, then the verdict with its numbers; a newline after each line."""
+    from argpack.errors import InputError
+    from argpack.hexdump import Dump, annotate
+
+    check, verdict = done.check, done.verdict
+    passed = done.result.arguments[: check.family.schema.size]
+    try:
+        usage = check.family.usage(check.kernel.name)
+    except InputError:
+        usage = None
+    dump = annotate(Dump.whole(passed, "arguments"), check.family.schema, usage, colour=colour)
+    lines = [f"\n{len(passed)} bytes of arguments, as passed:\n{dump}", *_verdict_lines(done, colour=colour)]
+    if verdict.hint:
+        lines.append(f"      hint: {verdict.hint}")
+    # The verdict's reason has the first of the errors.
+    findings = [f"memory error: {text}" for text in done.result.errors[1:]]
+    findings += [f"finding: {text}" for text in done.result.findings]
+    lines += [f"      {text}" for text in findings[:_SHOWN_FINDINGS]]
+    if len(findings) > _SHOWN_FINDINGS:
+        lines.append(f"      and {len(findings) - _SHOWN_FINDINGS} findings more")
+    return "\n".join(lines) + "\n"
+
+
+def table(results: Sequence[Outcome | Unchecked], *, colour: bool = False) -> str:
+    """One line a kernel, those that could not be checked with the reason below; a newline after each line."""
+    rows = [
+        Line(("kernel", "verdict", "outputs", "bit-equal", "max ulp", "norm error", "seconds"), Tone.STRONG)
+    ]
+    for result in results:
+        if isinstance(result, Unchecked):
+            rows.append(Line((result.path.name, "not checked", "", "", "", "", ""), Tone.ALARM))
+        else:
+            rows.append(Line(_cells(result), Tone.PLAIN if result.verdict.passed else Tone.ALARM))
+    lines = align(rows, colour=colour)
+    for result in results:
+        if isinstance(result, Unchecked):
+            lines.append(f"{result.path.name}: not checked: {result.reason}")
+        elif not result.verdict.passed:
+            lines.append(f"{result.check.path.name}: FAIL: {result.verdict.reason}")
+    lines.append(_counts(results))
+    return "\n".join(lines) + "\n"
+
+
+def json_text(value: dict[str, object]) -> str:
+    """JSON, a newline at its end."""
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
+
+
+def as_json(done: Outcome | Unchecked) -> dict[str, object]:
+    """The outcome as plain values; NaN and infinity, which JSON lacks, as text."""
+    if isinstance(done, Unchecked):
+        return {"file": str(done.path), "verdict": "not checked", "reason": done.reason}
+    check, result, verdict = done.check, done.result, done.verdict
+    problem = check.problem
+    return {
+        "kernel": check.kernel.name,
+        "file": str(check.path),
+        "target": str(check.code_object.target),
+        "family": check.family.name,
+        "backend": check.backend.name,
+        "backend_choice": check.choice,
+        "verdict": "pass" if verdict.passed else "fail",
+        "m": problem.m,
+        "n": problem.n,
+        "k": problem.k,
+        "alpha": _plain(problem.alpha),
+        "beta": _plain(problem.beta),
+        "log2_k_split": problem.log2_k_split,
+        "seed": problem.seed,
+        "grid": list(check.workload.launch.grid),
+        "kernel_seconds": result.kernel_seconds,
+        "elements": verdict.elements,
+        "bit_equal": verdict.bit_equal,
+        "max_ulp": verdict.max_ulp,
+        "norm_error": _plain(verdict.norm_error),
+        "wrong": verdict.wrong,
+        "non_finite": verdict.non_finite,
+        "first_bad": None if verdict.first_bad is None else list(verdict.first_bad),
+        "expected": _plain(verdict.expected),
+        "found": _plain(verdict.found),
+        "reason": verdict.reason,
+        "hint": verdict.hint,
+        "memory_errors": list(result.errors),
+        "findings": list(result.findings),
+        "overridden": list(check.workload.overridden),
+        "arguments": result.arguments.hex(),
+    }
+
+
+def problem_text(problem: Problem) -> str:
+    """`M=256 N=256 K=1024, alpha 1, beta 0, seed 0`, with the split where there is one."""
+    split = f", K in 2^{problem.log2_k_split} slices" if problem.log2_k_split else ""
+    return (
+        f"M={problem.m} N={problem.n} K={problem.k}, alpha {problem.alpha:g}, beta {problem.beta:g}{split}, "
+        f"seed {problem.seed}"
+    )
+
+
+def _resources(check: Check) -> str:
+    kernel = check.kernel
+    accumulators = f", {kernel.agpr_count} AGPRs" if kernel.agpr_count else ""
+    rows, columns = check.tile
+    return (
+        f"tile {rows}x{columns}, {kernel.vgpr_count} VGPRs{accumulators}, {kernel.sgpr_count} SGPRs, "
+        f"{kernel.group_segment_size} bytes of LDS"
+    )
+
+
+def _verdict_lines(done: Outcome, *, colour: bool) -> Iterator[str]:
+    verdict = done.verdict
+    word, tone = ("PASS", Tone.GOOD) if verdict.passed else ("FAIL", Tone.ALARM)
+    yield paint(f"{word}  {_numbers(verdict)}", tone, colour=colour)
+    if not verdict.passed:
+        yield f"      {verdict.reason}"
+    yield f"      kernel time {done.result.kernel_seconds:.3f} s on {done.check.backend.description}"
+
+
+def _numbers(verdict: Verdict) -> str:
+    distances = f"at most {verdict.max_ulp} ulp apart, norm error {verdict.norm_error:.2e}"
+    if verdict.non_finite == verdict.elements:
+        distances = "none finite"
+    return f"{verdict.elements} outputs: {_share(verdict)} bit-equal, {distances}, {verdict.wrong} wrong"
+
+
+def _cells(done: Outcome) -> tuple[str, ...]:
+    verdict = done.verdict
+    return (
+        done.check.path.name,
+        "pass" if verdict.passed else "FAIL",
+        str(verdict.elements),
+        _share(verdict),
+        str(verdict.max_ulp),
+        f"{verdict.norm_error:.2e}",
+        f"{done.result.kernel_seconds:.3f}",
+    )
+
+
+def _counts(results: Sequence[Outcome | Unchecked]) -> str:
+    unchecked = sum(isinstance(result, Unchecked) for result in results)
+    passed = sum(not isinstance(result, Unchecked) and result.verdict.passed for result in results)
+    failed = len(results) - unchecked - passed
+    parts = [f"{passed} passed"]
+    parts += [f"{failed} failed"] if failed else []
+    parts += [f"{unchecked} not checked"] if unchecked else []
+    return f"{len(results)} kernels: {', '.join(parts)}"
+
+
+def _share(verdict: Verdict) -> str:
+    """Rounded down: 100 % only where every output is equal."""
+    return f"{math.floor(verdict.bit_equal / verdict.elements * 1e5) / 1e3:.3f} %"
+
+
+def _times(counts: tuple[int, ...]) -> str:
+    return " x ".join(str(count) for count in counts)
+
+
+def _plain(value: float | None) -> float | str | None:
+    return value if value is None or math.isfinite(value) else str(value)

@@ -1,0 +1,44 @@
+"""Loads the module that launches a family's kernels: what it offers, whatever the family. That costs numpy."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from argpack.codeobject import CodeObject, Kernel
+    from argpack.families.family import Family, Problem, Workload
+
+
+class Workloads(Protocol):
+    """What the workload module of every family has. One whose operands have layouts has `Placement`, too."""
+
+    def default_problem(self, kernel_name: str) -> Problem:
+        """A problem that the kernel can compute and that runs in a second or two."""
+
+    def tile(self, kernel_name: str) -> tuple[int, int]:
+        """Rows and columns of the output that a workgroup computes."""
+
+    def field_values(self, problem: Problem) -> dict[str, int | float]:
+        """A value of each field of the argument buffer, pointers null."""
+
+    def refusals(self, kernel_name: str, problem: Problem) -> tuple[str, ...]:
+        """Why the kernel is known to compute the problem wrongly; InputError where there is no such problem."""
+
+    def prepare(
+        self,
+        code_object: CodeObject,
+        kernel: Kernel,
+        problem: Problem,
+        *,
+        force: bool = ...,
+        overrides: Mapping[str, int | float] = ...,
+    ) -> Workload:
+        """A launch on random operands; RefusedError for what is known to go wrong, unless `force`."""
+
+
+def load_workloads(family: Family) -> Workloads:
+    """Import the family's workload module."""
+    return cast("Workloads", importlib.import_module(family.workload))
