@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "records, else the only family of that size)",
     )
     parser.add_argument(
-        "--format", choices=[f.name for f in FORMATS], help="how to read the dump (default: detected)"
+        "--format",
+        choices=[f.name for f in FORMATS],
+        help="how to read a dump that fits more than one (default: detected)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -142,20 +144,18 @@ def _kernel_in(path: str) -> str:
 def _recorded(names: list[str]) -> Decoding:
     from argpack.families import family_of
 
-    families = {name: family_of(name) for name in names}
-    chosen = next(iter(families.values()))
-    for name, family in families.items():
-        if family is None or chosen is None:
+    families = []
+    for name in names:
+        family = family_of(name)
+        if family is None:
             raise InputError(f"the kernel recorded, {name}, is of no known family, of {sizes_known()}")
-        if family is not chosen:
-            raise InputError(f"the kernels recorded are of two families, {chosen.name} and {family.name}")
-    if chosen is None:
-        raise InputError("no kernel is recorded")
-    strict = _strictest([chosen.usage(name) for name in names])
+        families.append(family)
+    if any(family is not families[0] for family in families):
+        titles = " and ".join(family.name for family in families)
+        raise InputError(f"the kernels recorded, {' and '.join(names)}, are of different families: {titles}")
     many = "; a field counts by its strictest use" if len(names) > 1 else ""
-    return Decoding(
-        chosen, tuple(names), strict, f"{chosen.name}, kernel {' and '.join(names)} as recorded{many}"
-    )
+    reason = f"{families[0].name}, kernel {' and '.join(names)} as recorded{many}"
+    return Decoding(families[0], tuple(names), _strictest([families[0].usage(n) for n in names]), reason)
 
 
 def _strictest(tables: list[Mapping[str, Usage]]) -> Mapping[str, Usage]:

@@ -28,11 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare and print; 0 same, 1 different, or InputError."""
-    from argpack.hexdump import read
+    from argpack.hexdump import read_pair
 
     if args.first == args.second == "-":
         raise InputError("expected two dumps, found standard input twice")
-    first, second = (read(path, format_name=args.format) for path in (args.first, args.second))
+    first, second = read_pair(args.first, args.second, format_name=args.format)
     chosen = decoding.decode(args.kernel, [first, second])
     if chosen is None:
         return _by_bytes(first, second, as_json=args.json)

@@ -24,6 +24,34 @@ def read(path: str | os.PathLike[str], *, format_name: str | None = None) -> Dum
 
     `format_name` is a name of the format table; None detects the format.
     """
+    return _dump(_load(path), format_name)
+
+
+def read_pair(
+    first: str | os.PathLike[str], second: str | os.PathLike[str], *, format_name: str | None = None
+) -> tuple[Dump, Dump]:
+    """Two dumps, which may have different formats: `format_name` is for those that it fits, for both if for none."""
+    contents = _load(first), _load(second)
+    if format_name is None:
+        return _dump(contents[0], None), _dump(contents[1], None)
+    fits = [_named(format_name).fits(content) for content in contents]
+    a, b = (
+        _dump(c, format_name if fit or not any(fits) else None) for c, fit in zip(contents, fits, strict=True)
+    )
+    return a, b
+
+
+def parse(data: bytes | str, *, source: str = "dump", format_name: str | None = None) -> Dump:
+    """The dump that `data` is in some format of the table. Raises InputError with file and line.
+
+    Where more than one format fits and their bytes differ, it refuses and names them: `format_name` decides.
+    """
+    return _dump(
+        _checked(source, data.encode(errors="replace") if isinstance(data, str) else bytes(data)), format_name
+    )
+
+
+def _load(path: str | os.PathLike[str]) -> Input:
     name = "standard input" if str(path) == "-" else str(path)
     try:
         if str(path) == "-":
@@ -37,21 +65,21 @@ def read(path: str | os.PathLike[str], *, format_name: str | None = None) -> Dum
     except (OSError, ValueError) as error:
         text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"{name}: {text}") from None
-    return parse(data, source=name, format_name=format_name)
+    return _checked(name, data)
 
 
-def parse(data: bytes | str, *, source: str = "dump", format_name: str | None = None) -> Dump:
-    """The dump that `data` is in some format of the table. Raises InputError with file and line.
-
-    Where more than one format fits and their bytes differ, it refuses and names them: `format_name` decides.
-    """
-    content = Input(source, data.encode() if isinstance(data, str) else bytes(data))
-    if not content.data:
+def _checked(source: str, data: bytes) -> Input:
+    if not data:
         raise InputError(f"{source}: expected a dump, found an empty file")
-    if len(content.data) > _LARGEST_FILE:
+    if len(data) > _LARGEST_FILE:
         raise InputError(f"{source}: expected a dump of at most {_LARGEST_FILE} bytes, found more")
+    content = Input(source, data)
     if content.text is not None and not content.lines:
         raise InputError(f"{source}: expected a dump, found only blanks")
+    return content
+
+
+def _dump(content: Input, format_name: str | None) -> Dump:
     if format_name is not None:
         return _named(format_name).read(content)
     candidates = [entry for entry in FORMATS if entry.fits(content)]

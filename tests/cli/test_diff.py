@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,38 @@ def test_what_cannot_be_compared_is_one_line_and_exit_2(first, second, options, 
         return
     assert (code, output.out) == (2, "")
     assert output.err == f"argpack: error: {message.replace('A', str(a), 1).replace('B', str(b), 1)}\n"
+
+
+def test_format_decides_for_the_dump_that_it_fits_and_leaves_the_other(tmp_path, capsys):
+    words = tmp_path / "words.txt"
+    words.write_text(" ".join(BASE[i : i + 4][::-1].hex() for i in range(0, 372, 4)))
+    assert main(["diff", TABLE, str(words)]) == 2
+    assert "plain-hex and words both fit" in capsys.readouterr().err
+    assert main(["diff", TABLE, str(words), "--format", "words"]) == 0
+    assert main(["diff", TABLE, str(words), "--format", "plain-hex"]) == 1
+    capsys.readouterr()
+    assert main(["diff", TABLE, TABLE, "--format", "words"]) == 2
+    assert "expected words of 4, 8 or 16 hex digits, found 'Offset'" in capsys.readouterr().err
+
+
+def test_two_families_of_one_size_are_told_apart_only_by_a_kernel(tmp_path, monkeypatch, capsys):
+    from argpack import families
+
+    ours = families.FAMILIES[0]
+    other = replace(ours, name="other", matches=lambda name: name == "other_kernel")
+    monkeypatch.setattr(families, "FAMILIES", (ours, other))
+    assert main(["diff", TABLE, TABLE]) == 0
+    assert "as bytes: no kernel is named and no single family has this size" in capsys.readouterr().out
+    assert main(["show", TABLE]) == 2
+    assert "--kernel, of aiter_f4gemm (372 bytes), other (372 bytes)" in capsys.readouterr().err
+    captures = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, kernel in zip(captures, (KERNEL, "other_kernel"), strict=True):
+        path.write_text(json.dumps({"kernarg_hex": BASE.hex(), "kernel": kernel}))
+    assert main(["diff", *map(str, captures)]) == 2
+    assert capsys.readouterr().err == (
+        f"argpack: error: the kernels recorded, {KERNEL} and other_kernel, are of different families: "
+        "aiter_f4gemm and other\n"
+    )
 
 
 def test_standard_input_can_only_be_one_of_the_two(capsys):
