@@ -77,7 +77,7 @@ def value_text(scalar: ScalarType, value: float) -> str:
     data = scalar.encode(value)
     if math.isnan(value):
         return f"nan (0x{int.from_bytes(data, 'little'):0{2 * scalar.size}x})"
-    for digits in range(1, 18):
+    for digits in range(1, 17):
         text = f"{value:.{digits}g}"
         try:
             if scalar.encode(float(text)) == data:

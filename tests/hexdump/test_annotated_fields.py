@@ -78,6 +78,7 @@ def test_readings_hold_bytes_values_and_state():
         ("f32", 0x7F800001, "nan (0x7f800001)"),
         ("f16", 0x3C00, "1.0"),
         ("f64", 0x3FD5555555555555, "0.3333333333333333"),
+        ("f64", 0x3FD3333333333334, "0.30000000000000004"),
     ],
 )
 def test_values_are_written_in_the_base_people_read(type_name, bits, text):

@@ -71,6 +71,8 @@ def test_text_saved_as_utf16_or_with_a_byte_order_mark_is_read():
     text = "01 02 03 04"
     for encoding in ("utf-16", "utf-8-sig"):
         assert parse(text.encode(encoding)) == Dump.whole(b"\1\2\3\4")
+    chinese = "\u4e00".encode("utf-16")
+    assert parse(chinese) == Dump.whole(chinese)
 
 
 def test_the_excerpt_decodes_what_it_shows_and_nothing_more():
@@ -175,7 +177,11 @@ BAD = [
         "d: kernarg_hex: expected 372 bytes as kernarg_size says, found 2",
     ),
     ('{"kernarg_hex": "00", "kernel": 1}', "d: kernel: expected a string, found int"),
-    ('{"a":' * 100_000, "d:1: expected a JSON object, found one nested too deep"),
+    ('{"a":' * 100_000, "d:1: expected a JSON object, found one too deep or with too long a number"),
+    (
+        '{"a": ' + "1" * 9999 + "}",
+        "d:1: expected a JSON object, found one too deep or with too long a number",
+    ),
     # no dump at all
     ("", "d: expected a dump, found an empty file"),
     (" \n\t\n", "d: expected a dump, found only blanks"),

@@ -32,6 +32,7 @@ def check_schema(schema: KernargSchema, values: Mapping[str, int | float], data:
     assert schema.pack(values) == data
     unpacked = schema.unpack(data)
     assert dict(unpacked) == dict(values)
+    assert len(unpacked) == len(names)
     assert schema.pack(unpacked) == data
 
     assert schema.construct.sizeof() == len(data)

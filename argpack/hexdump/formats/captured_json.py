@@ -20,8 +20,10 @@ def read(source: Input) -> Dump:
         capture: Any = json.loads(source.text or "")
     except json.JSONDecodeError as error:
         raise source.error(error.lineno, f"expected JSON: {error.msg}") from None
-    except RecursionError:
-        raise source.error(1, "expected a JSON object, found one nested too deep") from None
+    except (RecursionError, ValueError):
+        raise source.error(
+            1, "expected a JSON object, found one too deep or with too long a number"
+        ) from None
     if not isinstance(capture, dict) or not isinstance(capture.get("kernarg_hex"), str):
         raise InputError(f"{source.source}: expected a JSON object with a string kernarg_hex, found none")
     digits = capture["kernarg_hex"]
