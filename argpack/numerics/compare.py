@@ -5,6 +5,7 @@ It decides nothing about how the output was made. NaN never passes unless NaN is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -241,7 +242,7 @@ def _verdict(tally: _Tally, kind: _Format, bits: Bits, reference: Reference) -> 
 def _norm_error(tally: _Tally) -> float:
     if not tally.reference_square:
         return float("inf") if tally.error_square else 0.0
-    return (tally.error_square / tally.reference_square) ** 0.5
+    return math.sqrt(tally.error_square / tally.reference_square)
 
 
 def _hint(tally: _Tally, bits: Bits, reference: Reference) -> str:
