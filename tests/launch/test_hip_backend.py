@@ -95,6 +95,13 @@ def test_pointers_are_addresses_of_aligned_buffers(fake_hip, scenario):
     assert abs(d - a) > GUARD_BYTES
 
 
+def test_an_empty_buffer_has_an_address_and_guard_zones(fake_hip, scenario):
+    scenario["buffers"].append(["empty", 0])
+    answer = fake_hip(scenario)
+    assert answer["buffers"]["empty"] == ""
+    assert answer["errors"] == []
+
+
 def test_a_run_makes_only_calls_that_the_failure_test_covers(fake_hip, scenario, tmp_path):
     fake_hip(scenario)
     assert set(counted(tmp_path)) == set(CALLS_OF_A_RUN)
