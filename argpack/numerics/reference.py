@@ -29,8 +29,8 @@ SCALE_BLOCK = 32  # elements of K that share one E8M0 byte
 _U32 = 2.0**-24  # largest relative error of one float32 rounding to nearest
 _U16 = 2.0**-8  # of one bfloat16 rounding to nearest
 _FLUSH = 2.0**-126  # largest absolute error of flushing a float32 subnormal
-_BLOCK_ELEMENTS = 1 << 23  # of one dequantised operand: 64 MiB of float64
-_BLOCK_ROWS = 2048
+_BLOCK_ELEMENTS = 1 << 22  # of one dequantised operand: 32 MiB of float64
+_BLOCK_ROWS = 1024
 _CHUNK_ELEMENTS = 1 << 15
 
 # Two values for each byte of packed codes, low nibble first.
