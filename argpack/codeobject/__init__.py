@@ -1,4 +1,4 @@
-"""What a code object (`.co`) says of itself: target, kernels, `.args` metadata, kernel descriptor, loadable bytes.
+"""What a code object (`.co`) says of itself: target, kernels, `.args` metadata, descriptor, loadable bytes.
 
 It knows nothing of schemas or instructions. Where metadata, descriptor and ELF disagree, all values are kept.
 """

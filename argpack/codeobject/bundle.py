@@ -1,4 +1,4 @@
-"""Says what a file that is no AMDGPU ELF is instead, so that the message can tell what to do. It unpacks nothing."""
+"""Says what a file that is no ELF is instead, so that the message can tell what to do. It unpacks nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BITCODE_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 
 
 def describe(data: bytes, *, source: str) -> str:
-    """One sentence on what `data` is, for an error message: an empty file, a bundle, bitcode, text or unknown bytes."""
+    """What `data` is, for an error message: an empty file, a bundle, bitcode, text or unknown bytes."""
     if not data:
         return "the file is empty"
     if data.startswith(BUNDLE_MAGIC):

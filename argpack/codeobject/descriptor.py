@@ -1,7 +1,7 @@
 """The kernel descriptor: 64 bytes at `NAME.kd` from which the command processor sets a wave up.
 
-Bit positions are those of LLVM's "User Guide for AMDGPU Backend", section Kernel Descriptor. Nothing is checked
-against the metadata here: AITER's files leave kernarg_size at 0, and that is what this says.
+Bit positions are those of LLVM's "User Guide for AMDGPU Backend", section Kernel Descriptor. Nothing is
+checked against the metadata here: AITER's files leave kernarg_size at 0, and that is what this says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DENORM_MODES = ("flush source and destination", "flush destination", "flush sour
 
 @dataclass(frozen=True, slots=True)
 class UserSgpr:
-    """One value that the command processor puts into SGPRs: `register` is the first, `count` how many dwords."""
+    """One value that the command processor puts into SGPRs: `register` is the first of `count` dwords."""
 
     name: str
     register: int
@@ -40,9 +40,10 @@ class UserSgpr:
 
 @dataclass(frozen=True, slots=True)
 class KernelDescriptor:
-    """The fields as stored, sizes in bytes; `address` is the descriptor's own virtual address in the code object.
+    """The fields as stored, sizes in bytes; `address` is the descriptor's own virtual address.
 
-    `entry_offset` is relative to `address`. Properties decode the three program resource registers for `processor`.
+    `entry_offset` is relative to `address`. Properties decode the three program resource registers for
+    `processor`.
     """
 
     processor: str
@@ -59,7 +60,7 @@ class KernelDescriptor:
 
     @property
     def user_sgprs(self) -> tuple[UserSgpr, ...]:
-        """What the enabled user SGPRs hold, in register order from s0; preloaded kernel arguments come last."""
+        """What the enabled user SGPRs hold, in order from s0; preloaded kernel arguments come last."""
         found = []
         register = 0
         for bit, (name, count) in enumerate(_USER_SGPRS):
@@ -142,7 +143,7 @@ class KernelDescriptor:
 
     @property
     def ieee_mode(self) -> bool | None:
-        """Whether IEEE mode (quieting of signalling NaNs) is on; None where the processor has no such bit (gfx12)."""
+        """Whether signalling NaNs are quieted; None where the processor has no such bit (gfx12)."""
         return None if self.processor.startswith("gfx12") else bool(self.rsrc1 >> 23 & 1)
 
     @property
@@ -162,7 +163,7 @@ class KernelDescriptor:
 
     @property
     def vgpr_total(self) -> int:
-        """Vector registers allocated to a wave: architectural and, where the file is unified, accumulation together."""
+        """Vector registers allocated to a wave, AGPRs included where the register file is unified."""
         granule = 4
         if self._unified_registers or (self._major >= 10 and self.wavefront_size == 32):
             granule = 16 if self.processor.startswith("gfx125") else 8
@@ -170,7 +171,7 @@ class KernelDescriptor:
 
     @property
     def sgpr_total(self) -> int | None:
-        """Scalar registers allocated to a wave, extra ones included; None from gfx10 on, where it is fixed."""
+        """Scalar registers allocated to a wave, VCC and the like included; None from gfx10 on (fixed)."""
         if self._major >= 10:
             return None
         granules = _bits(self.rsrc1, 6, 4)
@@ -178,8 +179,9 @@ class KernelDescriptor:
 
     @property
     def accum_offset(self) -> int | None:
-        """First register of the unified file that is an AGPR; None where the file is not unified (not gfx90a, gfx94x,
-        gfx950).
+        """First register of the unified file that is an AGPR; None where the file is not unified.
+
+        It is on gfx90a, gfx94x and gfx950.
         """
         return (_bits(self.rsrc3, 0, 6) + 1) * 4 if self._unified_registers else None
 
@@ -216,6 +218,6 @@ def _bits(word: int, start: int, count: int) -> int:
 
 
 def _major(processor: str) -> int:
-    """9 for gfx950, 10 for gfx1030 and gfx10-1-generic: the last two characters are minor version and stepping."""
+    """9 for gfx950, 10 for gfx1030 and gfx10-1-generic: the last two characters are minor and stepping."""
     digits = processor.removeprefix("gfx").split("-")[0]
     return int(digits if "-" in processor else digits[:-2])

@@ -1,7 +1,7 @@
 """The ELF layer: header, loadable segments, symbols and the metadata note, through pyelftools.
 
-pyelftools trusts its input; table sizes are checked here before it walks them, and whatever it raises becomes one
-InputError.
+pyelftools trusts its input; table sizes are checked here before it walks them, and whatever it raises becomes
+one InputError.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """What the rest needs of an ELF file. `note` is the metadata note's contents, or None when there is none."""
+    """What the rest needs of an ELF file. `note` is the metadata note's contents, None when there is none."""
 
     flags: int
     abi_version: int
@@ -99,7 +99,7 @@ def _check_header(data: bytes) -> tuple[int, int]:
             raise InputError(f"damaged ELF file: expected {name} headers of {expected} bytes, found {size}")
         if offset + count * expected > len(data):
             raise InputError(
-                f"truncated ELF file: {count} {name} headers at {offset:#x} end behind the file's {len(data)} bytes"
+                f"truncated ELF file: {count} {name} headers at {offset:#x} end behind {len(data):#x}, its end"
             )
     if not shnum:
         raise InputError("an ELF file without section headers: its symbols cannot be found")

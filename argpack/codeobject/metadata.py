@@ -1,6 +1,6 @@
 """The metadata note: a msgpack map in which a code object describes its kernels and their arguments.
 
-Values are checked for type only. What the metadata claims is kept as it is, also where it contradicts the rest.
+Values are checked for type only: what the metadata claims is kept, also where it contradicts the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgpack
 from argpack.codeobject.model import Argument
 from argpack.errors import InputError
 
-# msgpack raises its own errors, plain ValueError for many of them, and TypeError for keys that cannot be hashed.
+# msgpack raises its own errors, plain ValueError for many, and TypeError for keys that cannot be hashed.
 _LEAKS = (msgpack.exceptions.UnpackException, ValueError, TypeError, RecursionError, MemoryError)
 
 

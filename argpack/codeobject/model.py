@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Argument:
     """One entry of the metadata's `.args`: what the file declares, which is not always what the kernel reads.
 
-    `kind` is `.value_kind` (`global_buffer`, `by_value`, `hidden_…`), `type` is `.value_type`: AITER's files say `i32`
-    for every value, floats and 8-byte pads included. What the metadata leaves out is None.
+    `kind` is `.value_kind` (`global_buffer`, `by_value`, `hidden_…`), `type` is `.value_type`: AITER's files
+    say `i32` for every value, floats and 8-byte pads included. What the metadata leaves out is None.
     """
 
     name: str | None
@@ -43,8 +43,8 @@ class Argument:
 class Kernel:
     """One kernel: sizes and counts are the metadata's, `descriptor` has its own; they may differ.
 
-    `code_address` is the virtual address of the first instruction. `code_size` is the symbol's size, or where that is
-    0 (hand-written assembly) all bytes up to the next function or the end of the segment.
+    `code_address` is the virtual address of the first instruction. `code_size` is the symbol's size, or where
+    that is 0 (hand-written assembly) all bytes up to the next function or the end of the segment.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class CodeObject:
-    """A whole code object. `source` is the file's name for messages, `data` its bytes, `sha256` their digest in hex.
+    """A whole code object. `source` is the file's name for messages, `data` its bytes, `sha256` their digest.
 
     `target` comes from the ELF flags; `declared_target` is the metadata's own text, which AITER's files lack.
     `abi_version` is the EI_ABIVERSION byte. `metadata_version` says little: 1.0 in files of every version.
@@ -100,7 +100,7 @@ class CodeObject:
         return self.abi_version + 2
 
     def bytes_at(self, address: int, size: int) -> bytes | None:
-        """`size` bytes from virtual `address` as loaded (zeros behind the file's part), or None if out of a segment."""
+        """`size` bytes from virtual `address` as loaded, zeros behind the file's part, or None."""
         for segment in self.segments:
             start = address - segment.address
             if start >= 0 and start + size <= segment.size:

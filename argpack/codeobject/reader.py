@@ -1,4 +1,4 @@
-"""Reads a code object from a file or from bytes. pyelftools and msgpack are imported when the first one is read."""
+"""Reads a code object from a file or from bytes. pyelftools and msgpack are imported only then."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEWEST_ABI = 4
 
 
 def read(path: str | Path) -> CodeObject:
-    """Read one `.co` file. Raises InputError, naming the file, for everything that is not a readable code object."""
+    """Read one `.co` file. Raises InputError, naming the file, for what is not a readable code object."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
