@@ -1,0 +1,94 @@
+"""Fetches AITER's code objects into the user's cache, once: the wheel is taken with pip, checked, and unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from argpack.errors import UnavailableError
+from argpack.kernels.locate import RELEASE, fetched
+
+COUNT = 2501  # code objects in the wheel
+_SHA256 = "fe139d74438217c35e87e3b961166bac8db2d381eadccb371da2e63615f05a31"
+_INSIDE = PurePosixPath("aiter_meta/hsa")
+_BY_HAND = "point at kernels by hand with --kernels DIR or AITER_ASM_DIR (the folder that holds gfx950/…)"
+
+
+def fetch() -> tuple[Path, bool]:
+    """The folder of the fetched code objects, and whether they were downloaded now.
+
+    Nothing is downloaded where they are there already. Raises UnavailableError where pip, a package index or the
+    release is missing, or where the download is not the file that it should be.
+    """
+    target = fetched()
+    if target.is_dir():
+        return target, False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
+        wheel = _download(Path(folder))
+        _check(wheel)
+        _unpack(wheel, Path(folder) / "hsa")
+        try:
+            # A rename is all or nothing: whoever looks at the cache never sees half of the files.
+            (Path(folder) / "hsa").rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise
+    return target, True
+
+
+def _download(folder: Path) -> Path:
+    if importlib.util.find_spec("pip") is None:
+        raise UnavailableError(
+            f"cannot fetch amd-aiter {RELEASE}: pip is missing ({sys.executable}); install it, or {_BY_HAND}"
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--pre",
+        "--only-binary=:all:",
+        "--no-input",
+    ]
+    command += ["--disable-pip-version-check", "--dest", str(folder), f"amd-aiter=={RELEASE}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode or len(wheels) != 1:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")] or ["no message"]
+        why = lines[-1].removeprefix("ERROR: ")
+        raise UnavailableError(
+            f"cannot fetch amd-aiter {RELEASE} with pip: {why}; is a package index reachable? Or {_BY_HAND}"
+        )
+    return wheels[0]
+
+
+def _check(wheel: Path) -> None:
+    with wheel.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != _SHA256:
+        raise UnavailableError(f"{wheel.name}: expected sha256 {_SHA256}, found {found}; nothing was kept")
+
+
+def _unpack(wheel: Path, target: Path) -> None:
+    """Only the code objects and the tables beside them, flat paths under `target`."""
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            path = PurePosixPath(name)
+            if path.suffix in {".co", ".csv"} and path.is_relative_to(_INSIDE):
+                destination = target.joinpath(*path.relative_to(_INSIDE).parts)
+                destination.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(name) as source, destination.open("wb") as file:
+                    shutil.copyfileobj(source, file)
+    count = sum(1 for _ in target.rglob("*.co"))
+    if count != COUNT:
+        raise UnavailableError(
+            f"{wheel.name}: expected {COUNT} code objects, found {count}; nothing was kept"
+        )
