@@ -1,43 +1,33 @@
-"""The ELF layer: header, loadable segments, symbols and the metadata note, through pyelftools.
+"""The ELF layer: header, loadable segments, symbols and the metadata note of a linked AMDGPU file.
 
-pyelftools trusts its input; table sizes are checked here before it walks them, and whatever it raises becomes
-one InputError.
+It reads the tables that LLVM writes, 64-bit little-endian, and nothing else; every extent is checked against the file
+before it is used. Structures and numbers are those of the System V ABI and of LLVM's "User Guide for AMDGPU Backend".
 """
 
 from __future__ import annotations
 
-import io
 import struct
 from dataclasses import dataclass
-from typing import Any
-
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.elffile import ELFFile
+from typing import Any, NamedTuple
 
 from argpack.codeobject.model import Segment
 from argpack.errors import InputError
 
 MAGIC = b"\x7fELF"
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_PROGRAM = struct.Struct("<IIQQQQQQ")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_NOTE = struct.Struct("<III")
 _EM_AMDGPU = 224
 _ET_REL, _ET_DYN = 1, 3
 _OSABI_HSA = 64
-_NOTE = struct.Struct("<III")
+_PT_LOAD, _PT_NOTE = 1, 4
+_PF_X = 1
+_SHT_SYMTAB, _SHT_NOBITS, _SHT_DYNSYM = 2, 8, 11
+_STT_FUNC = 2
 _NT_AMDGPU_METADATA = 32
-_PROGRAM_HEADER_SIZE, _SECTION_HEADER_SIZE, _SYMBOL_SIZE = 56, 64, 24
-
-# What pyelftools is known to leak on damaged tables, besides its own errors.
-_LEAKS = (
-    ELFError,
-    ConstructError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
-)
+_ADDRESS_LIMIT = 1 << 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,92 +50,155 @@ class Elf:
     note: bytes | None
 
 
+class _Header(NamedTuple):
+    ident: bytes
+    type: int
+    machine: int
+    version: int
+    entry: int
+    phoff: int
+    shoff: int
+    flags: int
+    ehsize: int
+    phentsize: int
+    phnum: int
+    shentsize: int
+    shnum: int
+    shstrndx: int
+
+
+class _Program(NamedTuple):
+    type: int
+    flags: int
+    offset: int
+    vaddr: int
+    paddr: int
+    filesz: int
+    memsz: int
+    align: int
+
+
+class _Section(NamedTuple):
+    name: int
+    type: int
+    flags: int
+    addr: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    addralign: int
+    entsize: int
+
+
 def read_elf(data: bytes) -> Elf:
     """Read a linked AMDGPU ELF file that starts with MAGIC. Raises InputError."""
-    flags, abi_version = _check_header(data)
-    try:
-        elf = ELFFile(io.BytesIO(data))
-        headers = [segment.header for segment in elf.iter_segments()]
-        symbols = _symbols(elf)
-    except _LEAKS as error:
-        raise InputError(f"damaged ELF file: {_one_line(error)}") from error
-    return Elf(flags, abi_version, _segments(headers, data), symbols, _metadata_note(headers, data))
+    header = _header(data)
+    programs = [
+        _Program._make(fields)
+        for fields in _table(data, _PROGRAM, header.phoff, header.phnum, header.phentsize, "program")
+    ]
+    sections = [
+        _Section._make(fields)
+        for fields in _table(data, _SECTION, header.shoff, header.shnum, header.shentsize, "section")
+    ]
+    if not sections:
+        raise InputError("an ELF file without section headers: its symbols cannot be found")
+    for section in sections:
+        if section.type != _SHT_NOBITS:
+            _check_inside(data, section.offset, section.size, "a section")
+    return Elf(
+        header.flags,
+        header.ident[8],
+        tuple(_segment(program, data) for program in programs if program.type == _PT_LOAD),
+        _symbols(sections, data),
+        _metadata_note([program for program in programs if program.type == _PT_NOTE], data),
+    )
 
 
-def _check_header(data: bytes) -> tuple[int, int]:
+def _header(data: bytes) -> _Header:
     if len(data) < _HEADER.size:
         raise InputError(f"truncated ELF file: expected a header of {_HEADER.size} bytes, found {len(data)}")
-    ident, kind, machine, _, _, phoff, shoff, flags, _, phentsize, phnum, shentsize, shnum, _ = (
-        _HEADER.unpack_from(data)
-    )
-    if ident[4:6] != b"\x02\x01" or machine != _EM_AMDGPU:
+    header = _Header._make(_HEADER.unpack_from(data))
+    if header.ident[4:6] != b"\x02\x01" or header.machine != _EM_AMDGPU:
+        order = "big-endian" if header.ident[5] == 2 else "little-endian"
+        machine = int.from_bytes(data[18:20], "big" if header.ident[5] == 2 else "little")
         raise InputError(
             f"an ELF file for another machine: expected 64-bit little-endian AMDGPU (machine {_EM_AMDGPU}), "
-            f"found machine {machine} ({'64' if ident[4] == 2 else '32'}-bit)"
+            f"found {'64' if header.ident[4] == 2 else '32'}-bit {order} machine {machine}"
         )
-    if ident[7] != _OSABI_HSA:
+    if header.ident[7] != _OSABI_HSA:
         raise InputError(
-            f"an AMDGPU ELF file for another system: expected OS/ABI {_OSABI_HSA} (HSA), found {ident[7]}"
+            f"an AMDGPU ELF file for another system: expected OS/ABI {_OSABI_HSA} (HSA), found {header.ident[7]}"
         )
-    if kind == _ET_REL:
+    if header.type == _ET_REL:
         raise InputError("a relocatable object, not linked yet: link it with `ld.lld -shared`")
-    if kind != _ET_DYN:
-        raise InputError(f"expected an ELF shared object (type {_ET_DYN}), found type {kind}")
-    for name, offset, size, count, expected in (
-        ("program", phoff, phentsize, phnum, _PROGRAM_HEADER_SIZE),
-        ("section", shoff, shentsize, shnum, _SECTION_HEADER_SIZE),
-    ):
-        if count and size != expected:
-            raise InputError(f"damaged ELF file: expected {name} headers of {expected} bytes, found {size}")
-        if offset + count * expected > len(data):
-            raise InputError(
-                f"truncated ELF file: {count} {name} headers at {offset:#x} end behind {len(data):#x}, its end"
-            )
-    if not shnum:
-        raise InputError("an ELF file without section headers: its symbols cannot be found")
-    return flags, ident[8]
+    if header.type != _ET_DYN:
+        raise InputError(f"expected an ELF shared object (type {_ET_DYN}), found type {header.type}")
+    return header
 
 
-def _symbols(elf: ELFFile) -> dict[str, Symbol]:
-    section = elf.get_section_by_name(".dynsym") or elf.get_section_by_name(".symtab")
-    if section is None:
-        raise InputError("an ELF file without a symbol table (.dynsym)")
-    if section["sh_entsize"] != _SYMBOL_SIZE or section["sh_offset"] + section["sh_size"] > elf.stream_len:
-        raise InputError(f"damaged ELF file: symbol table at {section['sh_offset']:#x} has no sound size")
-    return {
-        symbol.name: Symbol(symbol["st_value"], symbol["st_size"], symbol["st_info"]["type"] == "STT_FUNC")
-        for symbol in section.iter_symbols()
-        if symbol["st_shndx"] != "SHN_UNDEF"
-    }
-
-
-def _segments(headers: list[Any], data: bytes) -> tuple[Segment, ...]:
-    segments = []
-    for header in headers:
-        if header["p_type"] != "PT_LOAD":
-            continue
-        offset, stored, size = header["p_offset"], header["p_filesz"], header["p_memsz"]
-        if offset + stored > len(data):
-            raise InputError(
-                f"truncated ELF file: a segment ends at {offset + stored:#x}, the file at {len(data):#x}"
-            )
-        if stored > size:
-            raise InputError(f"damaged ELF file: a segment stores {stored} bytes but occupies {size}")
-        segments.append(
-            Segment(header["p_vaddr"], data[offset : offset + stored], size, bool(header["p_flags"] & 1))
+def _table(
+    data: bytes, entry: struct.Struct, offset: int, count: int, size: int, what: str
+) -> list[tuple[Any, ...]]:
+    if count and size != entry.size:
+        raise InputError(f"damaged ELF file: expected {what} headers of {entry.size} bytes, found {size}")
+    end = offset + count * entry.size
+    if end > len(data):
+        raise InputError(
+            f"truncated ELF file: expected {count} {what} headers at {offset:#x}, found {len(data):#x} bytes"
         )
-    return tuple(segments)
+    return list(entry.iter_unpack(data[offset:end]))
 
 
-def _metadata_note(headers: list[Any], data: bytes) -> bytes | None:
-    for header in headers:
-        if header["p_type"] != "PT_NOTE":
-            continue
-        offset, end = header["p_offset"], header["p_offset"] + header["p_filesz"]
-        if end > len(data):
-            raise InputError(
-                f"truncated ELF file: a note segment ends at {end:#x}, the file at {len(data):#x}"
-            )
+def _segment(program: _Program, data: bytes) -> Segment:
+    _check_inside(data, program.offset, program.filesz, "a segment")
+    if program.filesz > program.memsz:
+        raise InputError(
+            f"damaged ELF file: a segment stores {program.filesz} bytes but occupies {program.memsz}"
+        )
+    if program.vaddr + program.memsz > _ADDRESS_LIMIT:
+        raise InputError(
+            f"damaged ELF file: a segment of {program.memsz} bytes at {program.vaddr:#x} ends outside 48 bits"
+        )
+    stored = data[program.offset : program.offset + program.filesz]
+    return Segment(program.vaddr, stored, program.memsz, bool(program.flags & _PF_X))
+
+
+def _symbols(sections: list[_Section], data: bytes) -> dict[str, Symbol]:
+    """The defined symbols by name; of the two symbol tables the dynamic one, which is what a loader sees."""
+    tables = {section.type: section for section in sections}
+    table = tables.get(_SHT_DYNSYM) or tables.get(_SHT_SYMTAB)
+    if table is None:
+        raise InputError("an ELF file without a symbol table (.dynsym)")
+    if table.entsize != _SYMBOL.size or table.size % _SYMBOL.size:
+        raise InputError(
+            f"damaged ELF file: expected a symbol table of {_SYMBOL.size}-byte entries, found {table.size} bytes "
+            f"of {table.entsize}-byte entries"
+        )
+    if table.link >= len(sections):
+        raise InputError(
+            f"damaged ELF file: the symbols' names are in section {table.link} of {len(sections)}"
+        )
+    strings = sections[table.link]
+    names = data[strings.offset : strings.offset + strings.size]
+    found = {}
+    for name_at, info, _, section, address, size in _SYMBOL.iter_unpack(
+        data[table.offset : table.offset + table.size]
+    ):
+        if section:
+            end = names.find(b"\0", name_at)
+            if end < 0:
+                raise InputError(f"damaged ELF file: a symbol's name at {name_at:#x} of its table has no end")
+            name = names[name_at:end].decode("utf-8", "backslashreplace")
+            found[name] = Symbol(address, size, info & 15 == _STT_FUNC)
+    return found
+
+
+def _metadata_note(programs: list[_Program], data: bytes) -> bytes | None:
+    for program in programs:
+        _check_inside(data, program.offset, program.filesz, "a note segment")
+        offset, end = program.offset, program.offset + program.filesz
         while offset + _NOTE.size <= end:
             name_size, size, kind = _NOTE.unpack_from(data, offset)
             name_at = offset + _NOTE.size
@@ -160,9 +213,10 @@ def _metadata_note(headers: list[Any], data: bytes) -> bytes | None:
     return None
 
 
+def _check_inside(data: bytes, offset: int, size: int, what: str) -> None:
+    if offset + size > len(data):
+        raise InputError(f"truncated ELF file: {what} ends at {offset + size:#x}, the file at {len(data):#x}")
+
+
 def _aligned(size: int) -> int:
     return (size + 3) & ~3
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -85,11 +85,11 @@ def optional_number(entry: dict[str, Any], key: str, where: str) -> int | None:
 
 
 def text(entry: dict[str, Any], key: str, where: str, *, required: bool = True) -> str | None:
-    """A string, or None where it is not required and absent. Raises InputError."""
+    """A printable string, or None where it is not required and absent. Raises InputError."""
     value = entry.get(key)
     if value is None and not required:
         return None
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value.isprintable():
         raise InputError(f"{where}: metadata {key!r}: expected text, found {_shown(value)}")
     return value
 

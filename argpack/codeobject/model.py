@@ -99,6 +99,10 @@ class CodeObject:
         """The version as LLVM counts it: 4 for V4."""
         return self.abi_version + 2
 
+    def code(self, kernel: Kernel) -> bytes:
+        """The machine code of one of `kernels`, from its first instruction: `kernel.code_size` bytes."""
+        return self.bytes_at(kernel.code_address, kernel.code_size) or b""
+
     def bytes_at(self, address: int, size: int) -> bytes | None:
         """`size` bytes from virtual `address` as loaded, zeros behind the file's part, or None."""
         for segment in self.segments:
