@@ -49,6 +49,14 @@ def _subb(a: Array, b: Array, w: Waves) -> Result:
     return (a.astype(U64) - taken).astype(U32), taken > a
 
 
+def _shifted_add(count: int) -> Binary:
+    def add(a: Array, b: Array, _: Waves) -> Result:
+        total = (a.astype(U64) << U64(count)) + b
+        return total.astype(U32), total > 0xFFFFFFFF
+
+    return add
+
+
 def _add_signed(a: Array, b: Array, _: Waves) -> Result:
     total = a + b
     return total, ((a ^ total) & (b ^ total)) >> U32(31) != 0
@@ -110,10 +118,10 @@ SOP2: dict[str, Binary] = {
     "s_lshl_b32": lambda a, b, _: _nonzero(a << (b & U32(31))),
     "s_lshr_b32": lambda a, b, _: _nonzero(a >> (b & U32(31))),
     "s_ashr_i32": lambda a, b, _: _nonzero((_signed(a) >> _signed(b & U32(31))).view(U32)),
-    "s_lshl1_add_u32": lambda a, b, w: _add(a << U32(1), b, w),
-    "s_lshl2_add_u32": lambda a, b, w: _add(a << U32(2), b, w),
-    "s_lshl3_add_u32": lambda a, b, w: _add(a << U32(3), b, w),
-    "s_lshl4_add_u32": lambda a, b, w: _add(a << U32(4), b, w),
+    "s_lshl1_add_u32": _shifted_add(1),
+    "s_lshl2_add_u32": _shifted_add(2),
+    "s_lshl3_add_u32": _shifted_add(3),
+    "s_lshl4_add_u32": _shifted_add(4),
     "s_bfm_b32": lambda a, b, _: (((U32(1) << (a & U32(31))) - U32(1)) << (b & U32(31)), None),
     "s_bfe_u32": _bfe,
     "s_bfe_i32": _bfe_signed,
