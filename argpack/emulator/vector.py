@@ -50,11 +50,11 @@ def _perm(a: Array, b: Array, c: Array) -> Array:
     result = np.zeros(np.broadcast(both, c).shape, dtype=U32)
     for byte in range(4):
         select = (c >> U32(8 * byte)) & U32(0xFF)
-        if (select > 12).any() or ((select > 7) & (select < 12)).any():
-            # Sign-replicating and constant selectors are not executed: no real kernel seen uses them.
-            raise ValueError("v_perm_b32 selector above 7")
-        picked = np.where(select == 12, 0, both >> (U64(8) * np.minimum(select, 7).astype(U64))).astype(U32)
-        result |= (picked & U32(0xFF)) << U32(8 * byte)
+        picked = (both >> (U64(8) * (select & U32(7)).astype(U64))).astype(U32) & U32(0xFF)
+        # Above 7: the sign of byte 1, 3, 5 or 7 in all bits, then zero, then all ones.
+        sign_at = U64(16) * (select & U32(3)).astype(U64) + U64(15)
+        special = np.where(select == 12, 0, np.where(select > 12, 1, both >> sign_at & U64(1)))
+        result |= np.where(select < 8, picked, special.astype(U32) * U32(0xFF)) << U32(8 * byte)
     return result
 
 
