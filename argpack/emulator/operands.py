@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argpack.emulator.decoder import LITERAL
-from argpack.emulator.waves import ACC, EXEC, M0, VCC
+from argpack.emulator.waves import ACC, EXEC, LANES, M0, VCC, bits_of
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -134,6 +134,19 @@ class Operands:
         def write(w: Waves, value: Array) -> None:
             w.sgpr[code] = value & np.uint64(0xFFFFFFFF)
             w.sgpr[code + 1] = value >> np.uint64(32)
+            if changes_exec:
+                w.exec_changed()
+
+        return write
+
+    def write_lanes(self, code: int) -> Callable[[Waves, Array], None]:
+        """A lane mask destination; `value` is bool, broadcasting to (wave, lane), and disabled lanes get 0."""
+        self.check_sgpr(code, 2)
+        changes_exec = code == EXEC
+
+        def write(w: Waves, value: Array) -> None:
+            lanes = np.broadcast_to(value, (w.count, LANES))
+            w.sgpr[code : code + 2] = bits_of(lanes if w.mask is None else lanes & w.mask)
             if changes_exec:
                 w.exec_changed()
 

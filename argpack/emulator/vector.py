@@ -14,7 +14,7 @@ import numpy as np
 from argpack.emulator.floats import flush, from_bf16, fused_multiply_add, to_bf16, to_integer
 from argpack.emulator.operands import Array, Operands, Read, Step
 from argpack.emulator.scalar import reverse_bits
-from argpack.emulator.waves import ACC, LANES, VCC, bits_of, lanes_of
+from argpack.emulator.waves import ACC, LANES, VCC, lanes_of
 
 if TYPE_CHECKING:
     from argpack.emulator.decoder import Instruction
@@ -279,9 +279,8 @@ def _carry(operands: Operands, name: str) -> Step:
     operands.must_be_zero("omod", "neg", "clmp")
     codes, compute = sources(operands), CARRY[name]
     first, second = operands.vector(codes[0]), operands.vector(codes[1])
-    carry_out = operands.instruction.fields.get("sdst", VCC)
+    write_carry = operands.write_lanes(operands.instruction.fields.get("sdst", VCC))
     carry_in = codes[2] if len(codes) > 2 else VCC
-    operands.check_sgpr(carry_out, 2)
     takes_carry = "c_co" in name or "bb" in name
     if takes_carry:
         operands.check_sgpr(carry_in, 2)
@@ -290,9 +289,8 @@ def _carry(operands: Operands, name: str) -> Step:
     def execute(w: Waves) -> None:
         carry = lanes_of(w.sgpr[carry_in : carry_in + 2]) if takes_carry else np.zeros((), dtype=np.bool_)
         value, out = compute(first(w), second(w), carry)
-        out = np.broadcast_to(out, (w.count, LANES))
-        w.sgpr[carry_out : carry_out + 2] = bits_of(out if w.mask is None else out & w.mask)
         w.write(register, value)
+        write_carry(w, out)
 
     return operands.step(execute)
 
@@ -301,17 +299,15 @@ def _mad_64(operands: Operands, *, signed: bool) -> Step:
     operands.must_be_zero("omod", "neg", "clmp")
     codes = sources(operands)
     first, second, third = operands.vector(codes[0]), operands.vector(codes[1]), operands.vector64(codes[2])
-    carry_out = operands.field("sdst")
-    operands.check_sgpr(carry_out, 2)
+    write_carry = operands.write_lanes(operands.field("sdst"))
     register = operands.destination(operands.field("vdst"), 2)
 
     def execute(w: Waves) -> None:
         a, b, c = first(w), second(w), third(w)
         product = (_i(a).astype(I64) * _i(b)).view(U64) if signed else a.astype(U64) * b
         total = product + c
-        out = np.broadcast_to(total < c, (w.count, LANES))
-        w.sgpr[carry_out : carry_out + 2] = bits_of(out if w.mask is None else out & w.mask)
         write_64(w, register, total)
+        write_carry(w, total < c)
 
     return operands.step(execute)
 

@@ -9,7 +9,7 @@ import numpy as np
 from argpack.emulator.operands import Array, Operands, Step
 from argpack.emulator.scalar import COMPARE
 from argpack.emulator.vector import float_source, sources
-from argpack.emulator.waves import EXEC, LANES, VCC, bits_of
+from argpack.emulator.waves import EXEC, LANES, VCC
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def _compare(operands: Operands, name: str) -> Step | None:
     _, kind, relation, form = name.split("_")
     codes = sources(operands)
     destination = operands.instruction.fields.get("vdst", VCC)
-    operands.check_sgpr(destination, 2)
+    write = operands.write_lanes(destination)
     if form == "f32":
         compare = _float_comparison(relation)
         first, second = float_source(operands, codes[0], 0), float_source(operands, codes[1], 1)
@@ -84,11 +84,9 @@ def _compare(operands: Operands, name: str) -> Step | None:
         return None
 
     def execute(w: Waves) -> None:
-        result = np.broadcast_to(compare(first(w), second(w)), (w.count, LANES))
-        bits = bits_of(result if w.mask is None else result & w.mask)
-        w.sgpr[destination : destination + 2] = bits
+        write(w, compare(first(w), second(w)))
         if kind == "cmpx":
-            w.sgpr[EXEC : EXEC + 2] = bits
+            w.sgpr[EXEC : EXEC + 2] = w.sgpr[destination : destination + 2]
             w.exec_changed()
 
     return operands.step(execute)
