@@ -306,8 +306,12 @@ def _mad_64(operands: Operands, *, signed: bool) -> Step:
         a, b, c = first(w), second(w), third(w)
         product = (_i(a).astype(I64) * _i(b)).view(U64) if signed else a.astype(U64) * b
         total = product + c
+        carry = total < c
+        if signed:
+            # Bit 64 of a sum of 65 bits, to which both signs are extended.
+            carry = carry ^ ((product ^ c) >> U64(63) != 0)
         write_64(w, register, total)
-        write_carry(w, total < c)
+        write_carry(w, carry)
 
     return operands.step(execute)
 
