@@ -7,8 +7,9 @@ import difflib
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm import FAMILY as AITER_F4GEMM
 from argpack.families.family import Family, Problem, Usage, Workload
+from argpack.families.own_sgemm import FAMILY as OWN_SGEMM
 
-FAMILIES: tuple[Family, ...] = (AITER_F4GEMM,)
+FAMILIES: tuple[Family, ...] = (AITER_F4GEMM, OWN_SGEMM)
 
 __all__ = [
     "FAMILIES",

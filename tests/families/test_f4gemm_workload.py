@@ -162,7 +162,7 @@ class TestRefusals:
                 "stride_C0 is set to 128, this problem needs 64 bf16 elements: the wrong unit?",
             ),
             ({"overrides": {"K": 288}}, "K is set to 288, this problem needs 320 fp4 elements"),
-            ({"overrides": {"ptr_B": 0}}, "ptr_B is set to 0x0, not to where B is"),
+            ({"overrides": {"ptr_B": 0}}, "ptr_B is set to 0x0, not to where its buffer is"),
             ({"placement": Placement(scale_a_layout="row_major")}, "scales of A are laid out as row_major"),
             ({"placement": Placement(scale_b_layout="row_major")}, "scales of B are laid out as row_major"),
             (
@@ -265,6 +265,7 @@ class TestJudge:
             operands=random_operands(PROBLEM),
             slices=((0, 320),),
             rows=64,
+            row_stride=64,
             padding_kept=True,
             accumulates=False,
         )
@@ -332,6 +333,7 @@ class TestJudge:
             operands=random_operands(problem),
             slices=((0, 320),),
             rows=64,
+            row_stride=64,
             padding_kept=True,
             accumulates=False,
         )

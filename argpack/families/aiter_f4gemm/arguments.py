@@ -1,5 +1,4 @@
-"""How a problem becomes the argument buffer of an f4gemm kernel: field values, and values set by hand over
-them.
+"""How a problem becomes the argument buffer of an f4gemm kernel: field values.
 
 Addresses are not known here: pointers are null until a backend places the buffers that they name.
 """
@@ -11,14 +10,9 @@ from typing import TYPE_CHECKING
 from argpack.families.aiter_f4gemm.geometry import round_up
 from argpack.families.aiter_f4gemm.limits import SCALE_BLOCK, SCALE_COLUMNS
 from argpack.families.aiter_f4gemm.schema import SCHEMA
-from argpack.families.family import Usage
-from argpack.schema import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from argpack.families.family import Problem
-    from argpack.schema import Field
 
 POINTERS = {
     "ptr_D": "D",
@@ -52,32 +46,3 @@ def field_values(problem: Problem) -> dict[str, int | float]:
         log2_k_split=problem.log2_k_split,
     )
     return values
-
-
-def contradictions(
-    values: Mapping[str, int | float], overrides: Mapping[str, int | float], usage: Mapping[str, Usage]
-) -> tuple[str, ...]:
-    """What is wrong with fields set by hand, a sentence each: live ones that differ from what the problem
-    needs.
-
-    Fields that the kernel ignores may hold anything. Raises InputError for a name the schema does not have.
-    """
-    found = []
-    for name, value in overrides.items():
-        field = SCHEMA.slot(name).field
-        if field is None or usage[name] is not Usage.LIVE:
-            continue
-        if field.role is Role.POINTER:
-            found.append(f"{name} is set to {value:#x}, not to where {POINTERS[name]} is")
-        elif value != values[name]:
-            needed = values[name]
-            found.append(
-                f"{name} is set to {value}, this problem needs {needed}{_likely(field, value, needed)}"
-            )
-    return tuple(found)
-
-
-def _likely(field: Field, value: float, needed: float) -> str:
-    if field.role is Role.STRIDE and value in {needed * 2, needed / 2}:
-        return f" {field.unit}: the wrong unit?"
-    return f" {field.unit}" if field.unit else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from argpack.families.verdicts import with_failures
 from argpack.numerics import Reference, bf16_to_float32, compare, mxfp4_gemm_reference
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ SENTINEL = 0x7FA5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
-    """What the launch should do to D: `rows` rows of N bf16 are allocated, the first M of them are the
+    """What the launch should do to D: `rows` rows of `row_stride` bf16 are allocated, M x N of them are the
     product.
 
     `padding_kept` says whether the rows behind must stay as they were (the kernel with row-major B writes
@@ -35,16 +36,22 @@ class Expectation:
     operands: Operands
     slices: tuple[tuple[int, int], ...]
     rows: int
+    row_stride: int
     padding_kept: bool
     accumulates: bool
 
 
 def judge(expected: Expectation, result: LaunchResult) -> Verdict:
     """Hold D against the reference. Fails, too, on a write outside M x N and on a memory error."""
-    m = expected.problem.m
-    bits = result.buffers["D"].view(np.uint16).reshape(expected.rows, expected.problem.n)
-    verdict = compare(bits[:m], _reference(expected), dtype="bfloat16")
-    return _with_errors(_with_writes(verdict, expected, bits), result.errors)
+    m, n = expected.problem.m, expected.problem.n
+    bits = result.buffers["D"].view(np.uint16).reshape(expected.rows, expected.row_stride)
+    output = np.ascontiguousarray(bits[:m, :n])
+    failures = []
+    if not expected.accumulates and (unwritten := int((output == SENTINEL).sum())):
+        failures.append(f"{unwritten} of {output.size} outputs were never written")
+    failures += _stray(expected, bits)
+    verdict = compare(output, _reference(expected), dtype="bfloat16")
+    return with_failures(verdict, failures, result.errors)
 
 
 def _reference(expected: Expectation) -> Reference:
@@ -64,25 +71,15 @@ def _reference(expected: Expectation) -> Reference:
     return Reference(product.values + added, product.tolerance + np.abs(added) * 2.0**-8)
 
 
-def _with_writes(verdict: Verdict, expected: Expectation, bits: NDArray[np.uint16]) -> Verdict:
-    m = expected.problem.m
-    reasons = [verdict.reason] if verdict.reason else []
-    if not expected.accumulates:
-        unwritten = int((bits[:m] == SENTINEL).sum())
-        if unwritten:
-            reasons.append(f"{unwritten} of {verdict.elements} outputs were never written")
-    stray = np.argwhere(bits[m:] != SENTINEL) if expected.padding_kept else np.empty((0, 2))
-    if len(stray):
-        row, column = (int(index) for index in stray[0])
-        reasons.append(
-            f"{len(stray)} elements of D outside M x N were written, first at row {m + row}, column {column}"
-        )
-    return replace(verdict, passed=verdict.passed and not reasons, reason="; ".join(reasons))
-
-
-def _with_errors(verdict: Verdict, errors: tuple[str, ...]) -> Verdict:
-    if not errors:
-        return verdict
-    more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
-    reason = "; ".join(filter(None, [errors[0] + more, verdict.reason]))
-    return replace(verdict, passed=False, reason=reason)
+def _stray(expected: Expectation, bits: NDArray[np.uint16]) -> list[str]:
+    """Writes outside M x N: behind the last column, and behind the last row where those must stay."""
+    m, n = expected.problem.m, expected.problem.n
+    written = bits != SENTINEL
+    written[:m, :n] = False
+    if not expected.padding_kept:
+        written[m:] = False
+    places = np.argwhere(written)
+    if not len(places):
+        return []
+    row, column = (int(index) for index in places[0])
+    return [f"{len(places)} elements of D outside M x N were written, first at row {row}, column {column}"]

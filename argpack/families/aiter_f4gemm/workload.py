@@ -11,7 +11,7 @@ import numpy as np
 
 from argpack.errors import InputError, RefusedError
 from argpack.families.aiter_f4gemm import limits
-from argpack.families.aiter_f4gemm.arguments import POINTERS, contradictions, field_values
+from argpack.families.aiter_f4gemm.arguments import POINTERS, field_values
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.geometry import BLOCK, grid, k_slices, round_up
 from argpack.families.aiter_f4gemm.judge import SENTINEL, Expectation, judge
@@ -21,6 +21,7 @@ from argpack.families.aiter_f4gemm.placement import Placement, b_layout, misplac
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import usage
 from argpack.families.family import Problem, Workload
+from argpack.families.overrides import contradictions
 from argpack.launch import Buffer, Launch, Relocation
 from scale_layout import apply, layout_named
 
@@ -83,10 +84,14 @@ def prepare(
             f"{kernel.name}: only a launch that splits K has its output zeroed, and this one does not"
         )
     values = field_values(problem)
+    row_stride = problem.n
+    if problem.n % limits.n_multiple(variant):
+        # Stores beyond N would race with those of the next row, and a lucky order would hide them: give them room.
+        row_stride = values["stride_C0"] = round_up(problem.n, variant.tile_n)
     reasons = [
         *limits.refusals(variant, problem),
         *misplacements(variant, problem, placement),
-        *contradictions(values, overrides, usage(variant.name)),
+        *contradictions(SCHEMA, values, overrides, usage(variant.name)),
     ]
     if not zero_output:
         reasons.append(f"D is not zeroed, and {len(slices)} slices of K add to what is there")
@@ -99,6 +104,7 @@ def prepare(
         operands=operands,
         slices=slices,
         rows=rows,
+        row_stride=row_stride,
         padding_kept=variant.preshuffled,
         accumulates=accumulates and zero_output,
     )
@@ -121,9 +127,9 @@ def prepare(
 
 
 def _output(expected: Expectation) -> Buffer:
-    bits = np.full((expected.rows, expected.problem.n), SENTINEL, np.uint16)
+    bits = np.full((expected.rows, expected.row_stride), SENTINEL, np.uint16)
     if expected.accumulates:
-        bits[: expected.problem.m] = 0
+        bits[: expected.problem.m, : expected.problem.n] = 0
     return Buffer("D", bits.view(np.uint8).reshape(-1), initialised=expected.accumulates)
 
 
@@ -194,8 +200,10 @@ def _notes(variant: Variant, expected: Expectation, placement: Placement) -> tup
     filling = f"filled with NaN (0x{SENTINEL:04x}), so that what is not written shows"
     if expected.accumulates:
         filling = f"zeroed, {len(expected.slices)} slices of K add to it in any order"
-    rows_d = f" in {expected.rows} rows allocated" if expected.rows != problem.m else ""
-    notes.append(f"D: {problem.m} x {problem.n} bf16{rows_d}, {filling}")
+    room = ""
+    if (expected.rows, expected.row_stride) != (problem.m, problem.n):
+        room = f" in {expected.rows} x {expected.row_stride} allocated"
+    notes.append(f"D: {problem.m} x {problem.n} bf16{room}, {filling}")
     if not variant.preshuffled:
         notes.append(
             "this kernel writes whole tiles of D and reads past the end of B, by up to "

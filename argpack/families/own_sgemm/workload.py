@@ -1,0 +1,165 @@
+"""Builds an argpack_sgemm launch with random operands, and the judge of its result. It knows no backend."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from argpack.errors import InputError, RefusedError
+from argpack.families.family import Problem, Workload
+from argpack.families.overrides import contradictions
+from argpack.families.own_sgemm.cross_check import cross_check
+from argpack.families.own_sgemm.schema import SCHEMA, usage
+from argpack.families.verdicts import with_failures
+from argpack.launch import Buffer, Launch, Relocation
+from argpack.numerics import compare, sgemm_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from argpack.codeobject import CodeObject, Kernel
+    from argpack.launch import LaunchResult
+    from argpack.numerics import Verdict
+
+__all__ = ["default_problem", "field_values", "prepare", "refusals", "tile"]
+
+BLOCK = (16, 16, 1)  # work-items, one an element of D
+# A signalling NaN: arithmetic never makes it, so an element that still holds it was not written.
+SENTINEL = 0x7FA5_A5A5
+_NOTHING: Mapping[str, int | float] = MappingProxyType({})
+
+
+def default_problem(kernel_name: str) -> Problem:
+    """128 x 64 x 256, C added."""
+    usage(kernel_name)
+    return Problem(m=128, n=64, k=256, beta=1.0)
+
+
+def tile(kernel_name: str) -> tuple[int, int]:
+    """Rows and columns of D that a workgroup computes."""
+    usage(kernel_name)
+    return BLOCK[1], BLOCK[0]
+
+
+def field_values(problem: Problem) -> dict[str, int | float]:
+    """A value of every field for dense operands, pointers null. Strides count f32 elements."""
+    return {
+        "ptr_D": 0,
+        "ptr_C": 0,
+        "ptr_A": 0,
+        "ptr_B": 0,
+        "alpha": problem.alpha,
+        "beta": problem.beta,
+        "M": problem.m,
+        "N": problem.n,
+        "K": problem.k,
+        "stride_D": problem.n,
+        "stride_C": problem.n,
+        "stride_A": problem.k,
+        "stride_B": problem.n,
+    }
+
+
+def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
+    """None: the kernel computes every problem that there is. Raises InputError where there is no such problem."""
+    usage(kernel_name)
+    for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
+        if not 1 <= value < 1 << 32:
+            raise InputError(f"{name}: expected 1 to {(1 << 32) - 1}, found {value}")
+    for name, factor in (("alpha", problem.alpha), ("beta", problem.beta)):
+        if not math.isfinite(factor):
+            raise InputError(f"{name}: expected a finite number, found {factor}")
+    if problem.seed < 0:
+        raise InputError(f"seed: expected 0 or more, found {problem.seed}")
+    if problem.log2_k_split:
+        raise InputError(f"log2_k_split: {SCHEMA.name} has no such argument, found {problem.log2_k_split}")
+    return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Operands:
+    """float32: `a` (M, K), `b` (K, N), `c` (M, N) or None where beta is 0."""
+
+    a: NDArray[np.float32]
+    b: NDArray[np.float32]
+    c: NDArray[np.float32] | None
+
+
+def prepare(
+    code_object: CodeObject,
+    kernel: Kernel,
+    problem: Problem,
+    *,
+    force: bool = False,
+    overrides: Mapping[str, int | float] = _NOTHING,
+) -> Workload:
+    """A launch of argpack_sgemm on normally distributed operands of `problem`.
+
+    `overrides` are field values set by hand; those known to be wrong raise RefusedError, unless `force`: then the
+    workload names them. Raises InputError for what cannot be built at all.
+    """
+    refusals(kernel.name, problem)
+    cross_check(kernel)
+    values = field_values(problem)
+    reasons = contradictions(SCHEMA, values, overrides, usage(kernel.name))
+    if reasons and not force:
+        raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
+    operands = _random_operands(problem)
+    inputs = {"A": operands.a, "B": operands.b, "C": operands.c}
+    buffers = [Buffer("D", _bytes(np.full((problem.m, problem.n), SENTINEL, np.uint32)), initialised=False)]
+    buffers += [Buffer(name, _bytes(data)) for name, data in inputs.items() if data is not None]
+    launch = Launch(
+        code_object=code_object,
+        kernel=kernel,
+        arguments=SCHEMA.pack({**values, **overrides}),
+        relocations=tuple(
+            Relocation(SCHEMA.offset(f"ptr_{buffer.name}"), buffer.name)
+            for buffer in buffers
+            if f"ptr_{buffer.name}" not in overrides
+        ),
+        buffers=tuple(buffers),
+        grid=(-(-problem.n // BLOCK[0]), -(-problem.m // BLOCK[1]), 1),
+        block=BLOCK,
+    )
+    return Workload(
+        launch=launch,
+        judge=functools.partial(_judge, problem, operands),
+        notes=_notes(problem),
+        overridden=reasons,
+    )
+
+
+def _random_operands(problem: Problem) -> _Operands:
+    rng = np.random.default_rng(problem.seed)
+    m, n, k = problem.m, problem.n, problem.k
+    a, b, c = (rng.standard_normal(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
+    return _Operands(a, b, c if problem.beta != 0 else None)
+
+
+def _judge(problem: Problem, operands: _Operands, result: LaunchResult) -> Verdict:
+    """Hold D against the float64 reference. Fails, too, on outputs never written and on a memory error."""
+    output = result.buffers["D"].view(np.float32).reshape(problem.m, problem.n)
+    reference = sgemm_reference(operands.a, operands.b.T, operands.c, alpha=problem.alpha, beta=problem.beta)
+    unwritten = int((output.view(np.uint32) == SENTINEL).sum())
+    failures = [f"{unwritten} of {output.size} outputs were never written"] if unwritten else []
+    return with_failures(compare(output, reference, dtype="float32"), failures, result.errors)
+
+
+def _notes(problem: Problem) -> tuple[str, ...]:
+    m, n, k = problem.m, problem.n, problem.k
+    notes = [f"A: {m} x {k} f32, row by row", f"B: {k} x {n} f32, row by row"]
+    if problem.beta != 0:
+        notes.append(f"C: {m} x {n} f32, row by row")
+    notes.append(f"D: {m} x {n} f32, filled with NaN (0x{SENTINEL:08x}), so that what is not written shows")
+    return tuple(notes)
+
+
+def _bytes(data: NDArray[np.float32] | NDArray[np.uint32]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
