@@ -56,10 +56,9 @@ def run(args: argparse.Namespace) -> int:
     for warning in warnings:
         print(f"argpack: warning: {warning}", file=sys.stderr)
     if null := _null_pointers(family, kernel.name, overrides):
-        print(
-            f"argpack: note: {', '.join(null)} are null; --set {null[0]}=0x... gives an address",
-            file=sys.stderr,
-        )
+        verb = "is" if len(null) == 1 else "are"
+        hint = f"--set {null[0]}=0x... gives an address"
+        print(f"argpack: note: {', '.join(null)} {verb} null; {hint}", file=sys.stderr)
     return 0
 
 

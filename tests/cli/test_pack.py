@@ -1,0 +1,124 @@
+"""`argpack pack`: the bytes, the formats, what it warns of and what it refuses."""
+
+import json
+
+import pytest
+
+from argpack.cli import main
+from argpack.families.aiter_f4gemm import FAMILY
+from argpack.hexdump import read
+
+SMALL = "f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128"
+SIZES = ["-m", "33", "-n", "64", "-k", "320"]
+EXPECTED = {
+    "ptr_D": 0, "ptr_C": 0, "ptr_A": 0x7000, "ptr_B": 0, "alpha": 1.0, "beta": 0.0, "stride_D0": 0, "stride_D1": 0,
+    "stride_C0": 64, "stride_C1": 0, "stride_A0": 320, "stride_A1": 0, "stride_B0": 320, "stride_B1": 0, "M": 33,
+    "N": 64, "K": 320, "ptr_ScaleA": 0, "ptr_ScaleB": 0, "stride_ScaleA0": 16, "stride_ScaleA1": 0,
+    "stride_ScaleB0": 16, "stride_ScaleB1": 0, "log2_k_split": 0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def pack(kernels_dir, capfdbinary):
+    """Runs `argpack pack`; gives exit code, standard output (bytes) and standard error."""
+
+    def run(*arguments):
+        code = main(["pack", *arguments, "--kernels", str(kernels_dir)])
+        captured = capfdbinary.readouterr()
+        return code, captured.out, captured.err.decode()
+
+    return run
+
+
+@pytest.mark.parametrize("form", ["dump", "hex", "bin", "json"])
+def test_every_format_is_read_back_to_the_same_values(pack, tmp_path, form):
+    file = tmp_path / f"packed.{form}"
+    code, out, _ = pack(SMALL, *SIZES, "--set", "ptr_A=0x7000", "--format", form, "-o", str(file))
+    assert (code, out) == (0, b"")
+    dump = read(str(file))
+    assert dump.known_count == 372
+    assert dict(FAMILY.schema.unpack(dump.data)) == EXPECTED
+
+
+@pytest.mark.parametrize("form", ["dump", "hex", "bin", "json"])
+def test_standard_output_has_what_a_file_would(pack, tmp_path, form):
+    file = tmp_path / "packed"
+    pack(SMALL, *SIZES, "--format", form, "-o", str(file))
+    assert pack(SMALL, *SIZES, "--format", form)[1] == file.read_bytes()
+
+
+def test_binary_is_372_bytes(pack):
+    assert len(pack(SMALL, *SIZES, "--format", "bin")[1]) == 372
+
+
+def test_json_names_the_kernel_and_the_fields(pack):
+    found = json.loads(pack(SMALL, *SIZES, "--set", "ptr_A=0x7000", "--format", "json")[1])
+    assert found["kernel"] == "_ZN5aiter41f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128E"
+    assert found["kernarg_size"] == 372
+    assert found["fields"] == EXPECTED
+
+
+def test_null_pointers_that_the_kernel_uses_are_noted(pack):
+    _, _, err = pack(SMALL, *SIZES, "--set", "ptr_A=0x7000", "--set", "ptr_D=0x8000")
+    assert (
+        err == "argpack: note: ptr_B, ptr_ScaleA, ptr_ScaleB are null; --set ptr_B=0x... gives an address\n"
+    )
+
+
+def test_one_null_pointer_is_noted_too(pack):
+    settings = [f"--set={name}=0x1000" for name in ("ptr_D", "ptr_A", "ptr_B", "ptr_ScaleA")]
+    assert "note: ptr_ScaleB are null" not in pack(SMALL, *SIZES, *settings)[2]
+    assert (
+        pack(SMALL, *SIZES, *settings)[2]
+        == "argpack: note: ptr_ScaleB is null; --set ptr_ScaleB=0x... gives an address\n"
+    )
+
+
+def test_all_pointers_set_leaves_nothing_to_say(pack):
+    settings = [f"--set={name}=0x1000" for name in ("ptr_D", "ptr_A", "ptr_B", "ptr_ScaleA", "ptr_ScaleB")]
+    code, out, err = pack(SMALL, *SIZES, *settings)
+    assert (code, err) == (0, "")
+    assert out.startswith(b"Offset | 00 01")
+
+
+def test_what_the_kernel_computes_wrongly_is_packed_with_a_warning(pack):
+    code, out, err = pack(SMALL, "-m", "1", "-n", "33", "-k", "64", "--alpha", "2", "--format", "bin")
+    assert (code, len(out)) == (0, 372)
+    assert "argpack: warning: N must be a multiple of 32 for this kernel, found 33" in err
+    assert "argpack: warning: this kernel reads alpha and ignores it, found 2" in err
+
+
+def test_an_existing_file_is_kept(pack, tmp_path):
+    file = tmp_path / "kept"
+    file.write_text("precious")
+    code, _, err = pack(SMALL, *SIZES, "-o", str(file))
+    assert code == 2
+    assert f"argpack: error: {file}: exists; --force overwrites it\n" in err
+    assert file.read_text() == "precious"
+    assert pack(SMALL, *SIZES, "-o", str(file), "--force")[0] == 0
+    assert file.read_text().startswith("Offset")
+
+
+def test_own_sgemm_has_its_own_buffer(pack):
+    code, out, _ = pack("sgemm", *SIZES, "--beta", "0", "--format", "bin")
+    assert (code, len(out)) == (0, 68)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([SMALL, "-m", "1", "-n", "32", "-k", "100"], "K: expected a multiple of 32"),
+        ([SMALL, *SIZES, "--log2-k-split", "-1"], "log2_k_split: expected 0 to 31, found -1"),
+        ([SMALL, *SIZES, "--set", "Q=1"], "no field is named 'Q'"),
+        (
+            [SMALL, *SIZES, "-o", "/nowhere/at/all"],
+            "/nowhere/at/all: cannot be written: No such file or directory",
+        ),
+        (["gfx942/all_reduce.co", *SIZES], "for gfx942: of no family that argpack launches"),
+        ([SMALL, "-m", "1", "-n", "32"], "the following arguments are required: -k"),
+    ],
+)
+def test_what_cannot_be_packed_is_exit_2(pack, arguments, message):
+    code, out, err = pack(*arguments)
+    assert (code, out) == (2, b"")
+    assert message in err
