@@ -44,15 +44,11 @@ def header(check: Check, *, colour: bool = False) -> str:
 
 def outcome(done: Outcome, *, colour: bool = False) -> str:
     """The argument buffer as it was passed, then the verdict with its numbers; a newline after each line."""
-    from argpack.errors import InputError
     from argpack.hexdump import Dump, annotate
 
     check, verdict = done.check, done.verdict
     passed = done.result.arguments[: check.family.schema.size]
-    try:
-        usage = check.family.usage(check.kernel.name)
-    except InputError:
-        usage = None
+    usage = check.family.usage(check.kernel.name)
     dump = annotate(Dump.whole(passed, "arguments"), check.family.schema, usage, colour=colour)
     lines = [f"\n{len(passed)} bytes of arguments, as passed:\n{dump}", *_verdict_lines(done, colour=colour)]
     if verdict.hint:

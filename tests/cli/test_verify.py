@@ -181,6 +181,25 @@ def test_split_k_and_alpha_reach_the_kernel(verify):
     assert "none finite, 4096 wrong" in out
 
 
+def test_a_likely_cause_is_hinted_at(verify):
+    _, out, _ = verify(SMALL, *SIZES, "--alpha", "0.5", "--force")
+    assert "      hint: outputs are 2× the reference everywhere" in out
+
+
+def test_reads_past_the_end_are_findings_of_which_the_first_are_shown(verify):
+    code, out, _ = verify("f4gemm_bf16_per1x32Fp4_noBpreShuffle_256x256", "-m", "8", "-k", "32")
+    assert code == 0
+    assert out.count("      finding: ") == 3
+    assert "bytes read past the end of B by buffer_load_dwordx4" in out
+    assert " findings more\n" in out
+
+
+def test_a_problem_that_no_memory_holds_is_exit_2(verify):
+    code, _, err = verify(SMALL, "-m", "4000000000", "-n", "64", "-k", "1048576")
+    assert code == 2
+    assert "argpack: error: M=4000000000 N=64 K=1048576: not enough memory on this machine" in err
+
+
 class TestPattern:
     def test_many_kernels_share_one_table(self, verify):
         code, out, err = verify("f4gemm*_32x[12]*", "-m", "8", "-n", "128", "-k", "256")
