@@ -30,8 +30,7 @@ def _i(value: Array) -> Array:
 
 
 def _s24(value: Array) -> Array:
-    extended: Array = (value << U32(8)).view(I32) >> 8
-    return extended
+    return np.asarray((value << U32(8)).view(I32) >> 8)
 
 
 def _bfe(a: Array, b: Array, c: Array) -> Array:
@@ -125,14 +124,25 @@ INTEGER_64: dict[str, tuple[str, Compute]] = {
     "v_mov_b64": ("w", lambda a: a),
 }
 
+
+def _with_zeros(choose: Compute, zeros: Compute) -> Compute:
+    """np.fmin or np.fmax, made to tell -0 from +0: `zeros` picks the sign bit of two zeros."""
+
+    def pick(a: Array, b: Array) -> Array:
+        both_zero = ((a.view(U32) | b.view(U32)) & U32(0x7FFFFFFF)) == 0
+        return np.where(both_zero, zeros(a.view(U32), b.view(U32)), choose(a, b).view(U32)).view(F32)
+
+    return pick
+
+
 # Arithmetic that flushes denormals where the mode says so.
 FLOAT: dict[str, Compute] = {
     "v_add_f32": np.add,
     "v_sub_f32": np.subtract,
     "v_subrev_f32": lambda a, b: b - a,
     "v_mul_f32": np.multiply,
-    "v_min_f32": np.fmin,
-    "v_max_f32": np.fmax,
+    "v_min_f32": _with_zeros(np.fmin, np.bitwise_or),
+    "v_max_f32": _with_zeros(np.fmax, np.bitwise_and),
     "v_fma_f32": fused_multiply_add,
     "v_fmac_f32": fused_multiply_add,
     "v_rcp_f32": lambda a: F32(1) / a,
