@@ -132,7 +132,7 @@ class Program:
         step = (
             compile_scalar(instruction)
             or compile_matrix(instruction)
-            or compile_lanes(instruction)
+            or compile_lanes(instruction, flush_f32=self._flush_f32)
             or compile_vector(instruction, flush_f32=self._flush_f32)
             or compile_lds(instruction)
             or compile_vector_memory(instruction, self._memory)

@@ -158,6 +158,9 @@ FLOAT: dict[str, Compute] = {
     "v_trunc_f32": np.trunc,
 }
 
+# Table lookups in the hardware, which flush denormals in every mode: LLVM scales operands around them.
+_APPROXIMATE = {"v_rcp_f32", "v_rcp_iflag_f32", "v_rsq_f32", "v_sqrt_f32", "v_exp_f32", "v_log_f32"}
+
 CONVERT: dict[str, Compute] = {
     "v_cvt_f32_u32": lambda a: a.astype(F32).view(U32),
     "v_cvt_f32_i32": lambda a: _i(a).astype(F32).view(U32),
@@ -274,9 +277,11 @@ def _float(operands: Operands, name: str, *, flush_f32: bool) -> Step:
         accumulator = operands.vector(operands.field("vdst") + 256)
         reads.append(lambda w: accumulator(w).view(F32))
 
+    flushes = flush_f32 or name in _APPROXIMATE
+
     def execute(w: Waves) -> None:
         values = [read(w) for read in reads]
-        if flush_f32:
+        if flushes:
             result = flush(np.asarray(compute(*map(flush, values)), dtype=F32))
         else:
             result = np.asarray(compute(*values), dtype=F32)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.operands import Array, Operands, Step
+from argpack.emulator.floats import flush
+from argpack.emulator.operands import Array, Operands, Read, Step
 from argpack.emulator.scalar import COMPARE
 from argpack.emulator.vector import float_source, sources
 from argpack.emulator.waves import EXEC, LANES, VCC
@@ -42,14 +43,14 @@ def _float_comparison(name: str) -> Callable[[Array, Array], Array] | None:
     return None
 
 
-def compile_lanes(instruction: Instruction) -> Step | None:
+def compile_lanes(instruction: Instruction, *, flush_f32: bool) -> Step | None:
     """The step of a comparison or lane move; None where it is neither."""
     operands = Operands(instruction)
     name = instruction.mnemonic
     if instruction.encoding.endswith(("_SDWA", "_DPP16", "_SDWA_SDST")):
         return None
     if name.startswith(("v_cmp_", "v_cmpx_")):
-        return _compare(operands, name)
+        return _compare(operands, name, flush_f32=flush_f32)
     if name == "v_readfirstlane_b32":
         return _read_first_lane(operands)
     if name == "v_readlane_b32":
@@ -61,7 +62,7 @@ def compile_lanes(instruction: Instruction) -> Step | None:
     return None
 
 
-def _compare(operands: Operands, name: str) -> Step | None:
+def _compare(operands: Operands, name: str, *, flush_f32: bool) -> Step | None:
     operands.must_be_zero("omod", "clmp", "opsel")
     _, kind, relation, form = name.split("_")
     codes = sources(operands)
@@ -69,7 +70,7 @@ def _compare(operands: Operands, name: str) -> Step | None:
     write = operands.write_lanes(destination)
     if form == "f32":
         compare = _float_comparison(relation)
-        first, second = float_source(operands, codes[0], 0), float_source(operands, codes[1], 1)
+        first, second = (_float_source(operands, codes[i], i, flush_f32=flush_f32) for i in range(2))
     elif form in {"u32", "i32", "u64", "i64"}:
         operands.must_be_zero("neg", "abs")
         compare = COMPARE.get({"ne": "lg"}.get(relation, relation))
@@ -90,6 +91,11 @@ def _compare(operands: Operands, name: str) -> Step | None:
             w.exec_changed()
 
     return operands.step(execute)
+
+
+def _float_source(operands: Operands, code: int, position: int, *, flush_f32: bool) -> Read:
+    read = float_source(operands, code, position)
+    return (lambda w: flush(read(w))) if flush_f32 else read
 
 
 def _read_first_lane(operands: Operands) -> Step:
