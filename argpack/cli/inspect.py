@@ -151,37 +151,29 @@ def _arguments(kernel: Kernel) -> list[str]:
 
     if not kernel.arguments:
         return ["no arguments"]
-    rows = list(_merged(kernel.arguments))
-    digits = max(3, len(f"{rows[-1].offset:x}"))
-    width = max(4, *(len(str(row.size)) for row in rows))
+    groups: list[list[Argument]] = []
+    for argument in kernel.arguments:
+        if groups and _continues(groups[-1][-1], argument):
+            groups[-1].append(argument)
+        else:
+            groups.append([argument])
+    digits = max(3, len(f"{max(argument.offset for argument in kernel.arguments):x}"))
+    sizes = [str(sum(argument.size for argument in group)) for group in groups]
+    width = max(4, *(len(size) for size in sizes))
     lines = [Line(("offset", "size".rjust(width), "name", "kind", "type", "access"))]
-    for row in rows:
-        cells = (row.name, row.kind, row.type or row.type_name, row.actual_access or row.access)
-        offset, size = f"0x{row.offset:0{digits}x}", str(row.size).rjust(width)
-        lines.append(Line((offset, size, *(_shown(cell) for cell in cells))))
+    for group, size in zip(groups, sizes, strict=True):
+        first = group[0]
+        name = f"{first.name} x {len(group)}" if len(group) > 1 else first.name
+        cells = (name, first.kind, first.type or first.type_name, first.actual_access or first.access)
+        offset = f"0x{first.offset:0{digits}x}"
+        lines.append(Line((offset, size.rjust(width), *(_shown(cell) for cell in cells))))
     return align(lines, colour=False)
 
 
-def _merged(arguments: tuple[Argument, ...]) -> Iterator[Argument]:
-    """The arguments in file order, runs of adjacent arguments called `pad` as one."""
-    from dataclasses import replace
-
-    run: Argument | None = None
-    count = 0
-    for argument in (*arguments, None):
-        if (
-            run
-            and argument
-            and argument.name == "pad"
-            and (argument.offset, argument.kind) == (run.end, run.kind)
-        ):
-            run, count = replace(run, size=run.size + argument.size), count + 1
-            continue
-        if run:
-            yield replace(run, name=f"pad x {count}") if count > 1 else run
-        run, count = (None, 0) if argument is None or argument.name != "pad" else (argument, 1)
-        if argument and run is None:
-            yield argument
+def _continues(first: Argument, second: Argument) -> bool:
+    """Whether two pads are one pad in two pieces."""
+    pads = first.name == second.name == "pad" and first.end == second.offset
+    return pads and (first.kind, first.type) == (second.kind, second.type)
 
 
 def _argument_notes(kernel: Kernel) -> Iterator[str]:
