@@ -40,6 +40,8 @@ _NOTHING = frozenset(
     ]
 )
 _INDEX_ON, _INDEX_OFF = "s_set_gpr_idx_on", "s_set_gpr_idx_off"
+# Instructions whose first source follows the register index.
+_INDEXED = {"v_accvgpr_read", "v_accvgpr_mov_b32"}
 
 Condition = Callable[["Waves"], Array]
 
@@ -105,12 +107,15 @@ class Program:
 
     def _compile(self, start: int) -> Block:
         body = _Body()
-        pc, count = start, 0
+        pc, count, indexed = start, 0, False
         while True:
             instruction = self._decode(pc)
             pc += instruction.size
             count += 1
             name = instruction.mnemonic
+            if indexed:
+                self._check_indexed(instruction)
+            indexed = name == _INDEX_ON or (indexed and name != _INDEX_OFF)
             if name == "s_endpgm":
                 return Block(body.close(), count, "end", pc)
             if name == "s_barrier":
@@ -123,6 +128,16 @@ class Program:
                 body.add(self._step(instruction))
             except UnsupportedError as error:
                 raise UnsupportedError(f"{self._name}: {error}") from None
+
+    def _check_indexed(self, instruction: Instruction) -> None:
+        """Refuse what would need to know of a register index between s_set_gpr_idx_on and _off, and does not."""
+        reason = None
+        if instruction.encoding == "SOPP" and instruction.mnemonic not in {_INDEX_OFF, *_NOTHING}:
+            reason = "relative operands are still on"
+        elif instruction.fields.get("src0", 0) >= 256 and instruction.mnemonic not in _INDEXED:
+            reason = "its source is a relative operand"
+        if reason:
+            raise UnsupportedError(f"{self._name}: {Operands(instruction).fail(reason)}")
 
     def _step(self, instruction: Instruction) -> Step | MatrixStep:
         if instruction.mnemonic in {_INDEX_ON, _INDEX_OFF}:
@@ -154,6 +169,8 @@ def _register_index(instruction: Instruction) -> Step:
     if instruction.mnemonic == _INDEX_OFF:
         return operands.step(lambda w: setattr(w, "index_mode", 0))
     index, mode = operands.scalar(operands.field("ssrc0")), operands.field("ssrc1") & 15
+    if mode != 1:
+        raise operands.fail(f"relative operands {mode:#x}, only 1 (SRC0) is executed")
 
     def execute(w: Waves) -> None:
         w.sgpr[M0] = (

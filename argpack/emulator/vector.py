@@ -360,8 +360,6 @@ def _acc_move(operands: Operands, name: str) -> Step:
         if not w.index_mode & 1:
             w.write(register, w.v[base])
             return
-        if w.index_mode != 1:
-            raise operands.fail(f"relative operands {w.index_mode:#x}")
         chosen = base + (w.sgpr[124] & U32(0xFF)).astype(np.intp)
         if (chosen >= 2 * ACC).any():
             raise operands.fail(f"register index {int(chosen.max())} beyond the register file")

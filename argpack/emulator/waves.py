@@ -83,7 +83,6 @@ class Waves:
             self.lds,
             pc=pc,
         )
-        part.index_mode = self.index_mode
         part.exec_changed()
         return part
 
