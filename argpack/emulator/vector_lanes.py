@@ -148,13 +148,11 @@ def _swap_rows(operands: Operands, row: int) -> Step:
     def execute(w: Waves) -> None:
         if not w.exec_full:
             raise operands.fail("EXEC is not all ones: whether the swap honours it is not documented")
-        first = w.v[own].reshape(w.count, -1, 2, row)
-        second = w.v[other].reshape(w.count, -1, 2, row)
-        moved = first[:, :, 1].copy()
-        new_own, new_other = first.copy(), second.copy()
-        new_own[:, :, 1] = second[:, :, 0]
-        new_other[:, :, 0] = moved
-        w.v[own][...] = new_own.reshape(w.count, LANES)
-        w.v[other][...] = new_other.reshape(w.count, LANES)
+        # Splitting the lanes into rows keeps the view of the register.
+        odd = w.v[own].reshape(w.count, -1, 2, row)[:, :, 1]
+        even = w.v[other].reshape(w.count, -1, 2, row)[:, :, 0]
+        moved = odd.copy()
+        odd[...] = even
+        even[...] = moved
 
     return operands.step(execute)
