@@ -88,7 +88,7 @@ def compile_lds(instruction: Instruction) -> Step | None:
     offset = operands.field("offset0") | operands.field("offset1") << 8
     where = str(instruction).split(":", maxsplit=1)[0]
     if name == "bpermute_b32":
-        return _bpermute(operands)
+        return _bpermute(operands, acc=acc)
     lane = operands.vector(operands.field("addr") + 256)
     verb, _, form = name.partition("_")
     if verb == "read" and form in _READS:
@@ -179,14 +179,14 @@ def _pair(operands: Operands, name: str, lane: Read, *, acc: bool, where: str) -
     return operands.step(execute)
 
 
-def _bpermute(operands: Operands) -> Step:
+def _bpermute(operands: Operands, *, acc: bool) -> Step:
     """Each lane reads another lane's register; the address counts bytes, 4 to a lane, modulo the wave."""
     operands.must_be_zero("offset0", "offset1")
     lane, source = (
         operands.vector(operands.field("addr") + 256),
-        operands.vector(operands.field("data0") + 256),
+        operands.vector(operands.field("data0") + 256, acc=acc),
     )
-    register = operands.destination(operands.field("vdst"))
+    register = operands.destination(operands.field("vdst"), acc=acc)
 
     def execute(w: Waves) -> None:
         chosen = (lane(w) >> U32(2)) & U32(LANES - 1)
