@@ -47,11 +47,10 @@ def to_bf16(value: Array) -> Array:
 
 def from_bf16(bits: Array) -> Array:
     """bf16 bits (any unsigned type, low 16 bits) to float32."""
-    value: Array = ((bits.astype(U32) & U32(0xFFFF)) << U32(16)).view(F32)
-    return value
+    return np.asarray(((bits.astype(U32) & U32(0xFFFF)) << U32(16)).view(F32))
 
 
 def to_integer(value: Array, low: int, high: int) -> Array:
     """float32 to integer (int64 holding it): towards zero, saturating, NaN gives 0."""
     limited = np.clip(np.nan_to_num(np.trunc(value.astype(F64)), nan=0.0, posinf=high, neginf=low), low, high)
-    return limited.astype(np.int64)
+    return np.asarray(limited, dtype=np.int64)

@@ -34,7 +34,7 @@ def _s24(value: Array) -> Array:
 
 
 def _bfe(a: Array, b: Array, c: Array) -> Array:
-    return (a >> (b & U32(31))) & ((U32(1) << (c & U32(31))) - U32(1))
+    return np.asarray((a >> (b & U32(31))) & ((U32(1) << (c & U32(31))) - U32(1)))
 
 
 def _bfe_signed(a: Array, b: Array, c: Array) -> Array:
