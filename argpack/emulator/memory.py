@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 # Looks like an address that the AMD driver hands out; the kernels keep 48 bits of an address.
 BASE = 0x7F00_0000_0000
-# A read this close after a buffer (or before it) is an over-read that a device would not notice; further away, or any
-# write, is a fault. hipMalloc hands out memory in pages, so a device forgives about this much.
+# A read this close behind a buffer is an over-read that a device would not notice; anywhere else, or any write, is a
+# fault. hipMalloc hands out whole pages, so a device forgives about this much.
 GUARD = 1 << 20
+# A fault is told by its distance from a buffer up to this far: a wrong stride reaches it, a wrong pointer hardly does.
+_NEAR = 1 << 40
 
 
 class MemoryFaultError(Exception):
@@ -51,7 +53,8 @@ class DeviceMemory:
         cursor = GUARD
         for name, size in sizes.items():
             self.allocations[name] = Allocation(name, BASE + cursor, size)
-            cursor += -(-size // GUARD) * GUARD + GUARD
+            # Twice: behind one buffer is never mistaken for in front of the next.
+            cursor += -(-size // GUARD) * GUARD + 2 * GUARD
         if cursor >= 1 << 46:
             raise InputError(
                 f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
@@ -87,17 +90,34 @@ class DeviceMemory:
         every buffer, raises MemoryFaultError naming `where`.
         """
         offset = address - BASE
-        if active is None:
-            low, high = int(offset.min()), int(offset.max()) + size
-        else:
-            if not active.any():
-                return offset, active
-            inside = offset[active]
-            low, high = int(inside.min()), int(inside.max()) + size
-        index = int(np.searchsorted(self._starts, low, side="right")) - 1
-        if index >= 0 and high <= self._ends[index]:
+        if self._in_one_buffer(offset, size, active):
             return offset, active
         return offset, self._check_each(offset, size, active, where=where, write=write)
+
+    def load(
+        self, address: NDArray[np.int64], active: NDArray[np.bool_] | None, dwords: int, *, where: str
+    ) -> NDArray[np.uint32]:
+        """Read dwords at device addresses of shape S: uint32 of shape S + (dwords,), each dword checked for itself.
+
+        Dwords that are not `active` (a mask of shape S, or None) or lie in a guard zone are 0. Raises MemoryFaultError
+        as `locate` does.
+        """
+        offset = address - BASE
+        if self._in_one_buffer(offset, 4 * dwords, active):
+            return self.gather(offset, active, dwords)
+        each = address[..., None] + 4 * np.arange(dwords)
+        mask = None if active is None else np.broadcast_to(active[..., None], each.shape)
+        offset, inside = self.locate(each, 4, mask, where=where, write=False)
+        return self.gather(offset, inside, 1)[..., 0]
+
+    def _in_one_buffer(self, offset: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None) -> bool:
+        if active is not None:
+            if not active.any():
+                return True
+            offset = offset[active]
+        low, high = int(offset.min()), int(offset.max()) + size
+        index = int(np.searchsorted(self._starts, low, side="right")) - 1
+        return index >= 0 and high <= int(self._ends[index])
 
     def _check_each(
         self,
@@ -127,12 +147,20 @@ class DeviceMemory:
 
     def _describe(self, address: int, size: int, *, where: str, write: bool) -> str:
         verb = "write to" if write else "read from"
-        index = int(np.searchsorted(self._starts, address - BASE, side="right")) - 1
-        if index < 0 or address - BASE - int(self._ends[index]) > 1 << 40:
-            place = "below every buffer" if index < 0 else "far above every buffer"
+        offset = address - BASE
+        index = int(np.searchsorted(self._starts, offset, side="right")) - 1
+        behind = offset - int(self._ends[index]) if index >= 0 else 1 << 62
+        ahead = int(self._starts[index + 1]) - offset if index + 1 < len(self._starts) else 1 << 62
+        if behind < 0:
+            place = f"across the end of {self._names[index]}"
+        elif min(behind, ahead) > _NEAR:
+            # A negative number is an address with its highest bit set.
+            place = "below every buffer" if 0 <= address < BASE else "far above every buffer"
+        elif behind <= ahead:
+            place = f"{behind:,} bytes past the end of {self._names[index]}"
         else:
-            place = f"{address - BASE - int(self._ends[index]):,} bytes past the end of {self._names[index]}"
-        return f"memory access fault: {size}-byte {verb} {address:#x}, {place}, by {where}"
+            place = f"{ahead:,} bytes before {self._names[index + 1]}"
+        return f"memory access fault: {size}-byte {verb} {address % (1 << 64):#x}, {place}, by {where}"
 
     def findings(self) -> tuple[str, ...]:
         """One sentence per buffer and instruction that read past a buffer's end."""

@@ -44,7 +44,8 @@ def compile_scalar_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
         address = base(w).astype(np.int64) + offset
         if register is not None:
             address = address + register(w)
-        at, inside = memory.locate(address & ~np.int64(3), 4 * count, None, where=where, write=False)
-        w.sgpr[destination : destination + count] = memory.gather(at, inside, count).T
+        w.sgpr[destination : destination + count] = memory.load(
+            address & ~np.int64(3), None, count, where=where
+        ).T
 
     return operands.step(execute)

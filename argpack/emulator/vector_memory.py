@@ -140,10 +140,8 @@ def _fetch(memory: DeviceMemory, address: Array, mask: Array | None, size: int, 
     """`size` bytes (a multiple of 4) per lane as uint32 (wave, lane, dwords); dwords out of range are 0."""
     if mask is not None and mask.ndim == 3:
         each = np.where(mask, address[..., None] + 4 * np.arange(mask.shape[-1]), 0)
-        offset, inside = memory.locate(each, 4, mask, where=where, write=False)
-        return memory.gather(offset, inside, 1)[..., 0]
-    offset, inside = memory.locate(address, size, mask, where=where, write=False)
-    return memory.gather(offset, inside, size // 4)
+        return memory.load(each, mask, 1, where=where)[..., 0]
+    return memory.load(address, mask, size // 4, where=where)
 
 
 def _load(

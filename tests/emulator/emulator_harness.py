@@ -86,3 +86,10 @@ def memory_with(contents: Mapping[str, np.ndarray[Any, Any]]) -> DeviceMemory:
     for name, data in octets.items():
         memory.view(name)[...] = data
     return memory
+
+
+def over_read(count: int, name: str, where: str) -> str:
+    """The finding about `count` bytes read past the end of buffer `name` by the instruction `where`."""
+    return (
+        f"{count} bytes read past the end of {name} by {where} (zero here; whatever lies there on a device)"
+    )
