@@ -95,8 +95,10 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
             if idxen and lane is not None:
                 stride = ((words[1] >> U32(16)) & U32(0x3FFF)).astype(I64)
                 index = lane(w).astype(I64)
-                mask = index < limit[:, None] if stride.any() else None
-                return base[:, None] + index * stride[:, None] + offset, _unless_full(mask)
+                if not stride.all():
+                    raise operands.fail("idxen with a buffer resource of stride 0")
+                mask = index < limit[:, None]
+                return base[:, None] + index * stride[:, None] + offset, None if mask.all() else mask
             reach = np.zeros((w.count, LANES), dtype=I64) if lane is None else lane(w).astype(I64)
             reach += offset
             # A raw buffer drops a dword unless voffset + imm + 4k < num_records - soffset.
@@ -110,10 +112,6 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
         return compute
 
     return addresses
-
-
-def _unless_full(mask: Array | None) -> Array | None:
-    return None if mask is None or mask.all() else mask
 
 
 def _global_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addresses]]:
