@@ -13,7 +13,15 @@ import msgpack
 from argpack.codeobject.model import Argument
 from argpack.errors import InputError
 
-# msgpack raises its own errors, plain ValueError for many, and TypeError for keys that cannot be hashed.
+# What msgpack raises for damaged bytes, the narrower classes first: its messages change with its version, these do not.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (msgpack.exceptions.ExtraData, "there are more bytes behind its end"),
+    (msgpack.exceptions.StackError, "nested too deeply"),
+    (msgpack.exceptions.FormatError, "a byte that starts no value"),
+    (UnicodeDecodeError, "text that is not UTF-8"),
+    (TypeError, "a map's key that cannot be one"),
+    (ValueError, "a value ends behind the note"),
+)
 _LEAKS = (msgpack.exceptions.UnpackException, ValueError, TypeError, RecursionError, MemoryError)
 
 
@@ -31,7 +39,7 @@ def decode(note: bytes) -> Metadata:
     try:
         top = msgpack.unpackb(note, strict_map_key=False)
     except _LEAKS as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        reason = next((text for kind, text in _REASONS if isinstance(error, kind)), "it cannot be unpacked")
         raise InputError(f"damaged metadata note ({len(note)} bytes of msgpack): {reason}") from error
     if not isinstance(top, dict):
         raise InputError(f"damaged metadata note: expected a map, found {type(top).__name__}")
@@ -46,7 +54,7 @@ def decode(note: bytes) -> Metadata:
         if isinstance(version, list) and [type(v) for v in version] == [int, int]
         else None
     )
-    return Metadata(pair, text(top, "amdhsa.target", "metadata", required=False), tuple(kernels))
+    return Metadata(pair, text(top, "amdhsa.target", "the note", required=False), tuple(kernels))
 
 
 def arguments(kernel: dict[str, Any], where: str) -> tuple[Argument, ...]:
