@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.emulator.atomics import add_packed_bf16
+from argpack.emulator.memory import MemoryFaultError
 from argpack.emulator.operands import Array, Operands, Read, Step
 from argpack.emulator.waves import LANES, M0
 
@@ -234,7 +235,12 @@ def _atomic(
         offset, inside = memory.locate(address, 4, _enabled(w, in_range), where=where, write=True)
         value = w.v[register]
         if inside is not None:
-            offset, value = offset[inside], value[inside]
+            address, offset, value = address[inside], offset[inside], value[inside]
+        if (address & 3).any():
+            wrong = int(address[address & 3 != 0][0])
+            raise MemoryFaultError(
+                f"memory access fault: atomic at {wrong:#x}, not a multiple of 4, by {where}"
+            )
         add_packed_bf16(memory.dwords, offset.ravel() >> 2, value.ravel())
 
     return operands.step(execute)

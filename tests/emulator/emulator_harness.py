@@ -54,16 +54,18 @@ def set_exec(waves: Waves, lanes: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
 def execute(
     code: bytes, waves: Waves, *, memory: DeviceMemory | None = None, flush_f32: bool = False
 ) -> Waves:
-    """Run straight-line `code` on `waves`, and put waiting matrix products into their registers."""
+    """Run `code`, straight on over barriers, on `waves`, and put waiting matrix products into their registers."""
     program = Program(
         code + ENDPGM, BASE, memory or DeviceMemory({"unused": 4}), flush_f32=flush_f32, name="snippet"
     )
-    block = program.block(BASE)
-    assert (block.kind, block.following) == ("end", BASE + len(code) + 4)
+    block = None
     with np.errstate(all="ignore"):
-        for step in block.body:
-            step(waves)
+        while block is None or block.kind == "barrier":
+            block = program.block(block.following if block else BASE)
+            for step in block.body:
+                step(waves)
         waves.matrix.release(waves.quads)
+    assert (block.kind, block.following) == ("end", BASE + len(code) + 4)
     return waves
 
 
