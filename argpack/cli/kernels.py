@@ -6,17 +6,19 @@ nothing. `list` shows what is there, and our own kernel.
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack kernels`."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("fetch", help="download the code objects once")
+    fetching = actions.add_parser("fetch", help="download the code objects once")
+    fetching.add_argument("--force", action="store_true", help="download them again")
     listing = actions.add_parser("list", help="list the code objects")
     listing.add_argument(
         "pattern", nargs="?", default="*", metavar="PATTERN", help="only those that fit, '*fmoe*' say"
@@ -27,35 +29,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 done; errors are raised."""
-    return _fetch() if args.action == "fetch" else _list(args)
+    return _fetch(force=args.force) if args.action == "fetch" else _list(args)
 
 
-def _fetch() -> int:
-    from argpack.kernels import COUNT, RELEASE, fetch
+def _fetch(*, force: bool) -> int:
+    from argpack.kernels import COUNT, RELEASE, fetch, fetched
 
-    folder, downloaded = fetch()
+    if force or not fetched().is_dir():
+        print(f"downloading amd-aiter {RELEASE} (40 MB) with pip", file=sys.stderr)
+    folder, downloaded = fetch(force=force)
     how = "fetched and checked" if downloaded else "already there"
     print(f"amd-aiter {RELEASE}: {COUNT:,} code objects {how}: {folder}")
     return 0
 
 
 def _list(args: argparse.Namespace) -> int:
-    from argpack.kernels import OWN, kernel_root, matching
+    from argpack.kernels import kernel_root, matching
 
     root = kernel_root(args.kernels)
-    rows = []
-    for path in matching(args.pattern, root=args.kernels):
-        own = path.is_relative_to(OWN)
-        rows.append(
-            (f"own/{path.name}" if own or root is None else str(path.relative_to(root)), path.stat().st_size)
-        )
+    rows = [_row(path, root) for path in matching(args.pattern, root=args.kernels)]
     if args.json:
-        print(
-            json.dumps({"folder": root and str(root), "kernels": [{"path": p, "bytes": b} for p, b in rows]})
-        )
+        import json
+
+        print(json.dumps({"folder": root and str(root), "kernels": rows}, indent=2))
         return 0
-    width = max(len(name) for name, _ in rows)
-    for name, size in rows:
-        print(f"{name:<{width}}  {size:>9,} bytes")
-    print(f"{len(rows):,} code objects in {root}" if root else f"{len(rows):,} code objects (none fetched)")
+    paths = max(len(row["path"]) for row in rows)
+    targets = max(len(row["target"] or "unreadable") for row in rows)
+    for row in rows:
+        print(f"{row['path']:<{paths}}  {row['target'] or 'unreadable':<{targets}}  {row['bytes']:>9,} bytes")
+    noun = "code object" if len(rows) == 1 else "code objects"
+    print(f"{len(rows):,} {noun} in {root}" if root else f"{len(rows):,} {noun} (none fetched)")
     return 0
+
+
+def _row(path: Path, root: Path | None) -> dict[str, Any]:
+    """`target` is None where the file is no code object that argpack reads."""
+    from argpack.codeobject import read
+    from argpack.errors import InputError
+    from argpack.kernels import OWN
+
+    own = root is None or path.is_relative_to(OWN)
+    try:
+        target = str(read(path).target)
+    except InputError:
+        target = None
+    label = f"own/{path.relative_to(OWN)}" if own else str(path.relative_to(root or OWN))
+    return {"path": label, "target": target, "bytes": path.stat().st_size}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import shutil
@@ -20,27 +21,32 @@ _INSIDE = PurePosixPath("aiter_meta/hsa")
 _BY_HAND = "point at kernels by hand with --kernels DIR or AITER_ASM_DIR (the folder that holds gfx950/…)"
 
 
-def fetch() -> tuple[Path, bool]:
+def fetch(*, force: bool = False) -> tuple[Path, bool]:
     """The folder of the fetched code objects, and whether they were downloaded now.
 
-    Nothing is downloaded where they are there already. Raises UnavailableError where pip, a package index or the
-    release is missing, or where the download is not the file that it should be.
+    Nothing is downloaded where all of them are there already, unless `force` asks for it. Raises UnavailableError
+    where pip, a package index or the release is missing, where the download is not the file that it should be, or
+    where the cache cannot be written.
     """
     target = fetched()
-    if target.is_dir():
+    if not force and _complete(target):
         return target, False
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
-        wheel = _download(Path(folder))
-        _check(wheel)
-        _unpack(wheel, Path(folder) / "hsa")
-        try:
-            # A rename is all or nothing: whoever looks at the cache never sees half of the files.
-            (Path(folder) / "hsa").rename(target)
-        except OSError:
-            if not target.is_dir():
-                raise
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as folder:
+            wheel = _download(Path(folder))
+            _check(wheel)
+            _unpack(wheel, Path(folder) / "hsa")
+            _replace(target, Path(folder))
+    except OSError as error:
+        raise UnavailableError(
+            f"cannot keep kernels in {target.parent}: {error.strerror}; name another folder with ARGPACK_CACHE"
+        ) from error
     return target, True
+
+
+def _complete(folder: Path) -> bool:
+    return sum(1 for _ in folder.rglob("*.co")) == COUNT
 
 
 def _download(folder: Path) -> Path:
@@ -48,24 +54,17 @@ def _download(folder: Path) -> Path:
         raise UnavailableError(
             f"cannot fetch amd-aiter {RELEASE}: pip is missing ({sys.executable}); install it, or {_BY_HAND}"
         )
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--no-deps",
-        "--pre",
-        "--only-binary=:all:",
-        "--no-input",
-    ]
-    command += ["--disable-pip-version-check", "--dest", str(folder), f"amd-aiter=={RELEASE}"]
+    options = ["--no-deps", "--pre", "--only-binary=:all:", "--no-input", "--disable-pip-version-check"]
+    download = [sys.executable, "-m", "pip", "download", *options]
+    command = [*download, "--dest", str(folder), f"amd-aiter=={RELEASE}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = sorted(folder.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")] or ["no message"]
-        why = lines[-1].removeprefix("ERROR: ")
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+        why = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1])
         raise UnavailableError(
-            f"cannot fetch amd-aiter {RELEASE} with pip: {why}; is a package index reachable? Or {_BY_HAND}"
+            f"cannot fetch amd-aiter {RELEASE} with pip: {why.removeprefix('ERROR: ')}; is a package index "
+            f"reachable? Or {_BY_HAND}"
         )
     return wheels[0]
 
@@ -78,7 +77,7 @@ def _check(wheel: Path) -> None:
 
 
 def _unpack(wheel: Path, target: Path) -> None:
-    """Only the code objects and the tables beside them, flat paths under `target`."""
+    """Only the code objects and the tables beside them, below `target` as they were below the wheel's folder."""
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
             path = PurePosixPath(name)
@@ -92,3 +91,15 @@ def _unpack(wheel: Path, target: Path) -> None:
         raise UnavailableError(
             f"{wheel.name}: expected {COUNT} code objects, found {count}; nothing was kept"
         )
+
+
+def _replace(target: Path, folder: Path) -> None:
+    """Move the new files into place and whatever was there out of it. Another process may do the same meanwhile."""
+    with contextlib.suppress(FileNotFoundError):
+        target.rename(folder / "old")
+    try:
+        # A rename is all or nothing: whoever looks at the cache never sees half of the files.
+        (folder / "hsa").rename(target)
+    except OSError:
+        if not _complete(target):
+            raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from argpack.errors import InputError
+from argpack.errors import InputError, UnavailableError
 
 # The folder of our own code objects, part of the package.
 OWN = Path(__file__).parent / "own"
@@ -14,11 +14,20 @@ _VARIABLE = "AITER_ASM_DIR"
 
 
 def cache_dir() -> Path:
-    """Where fetched files are kept: $ARGPACK_CACHE, else $XDG_CACHE_HOME/argpack, else ~/.cache/argpack."""
+    """Where fetched files are kept: $ARGPACK_CACHE, else $XDG_CACHE_HOME/argpack, else ~/.cache/argpack.
+
+    Raises UnavailableError where none of them is known.
+    """
     if own := os.environ.get("ARGPACK_CACHE"):
         return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "argpack"
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "argpack"
+    try:
+        return Path.home() / ".cache" / "argpack"
+    except RuntimeError as error:
+        raise UnavailableError(
+            "no home folder to keep kernels in: name a folder with ARGPACK_CACHE"
+        ) from error
 
 
 def fetched() -> Path:

@@ -1,4 +1,4 @@
-"""From what a user types to a file: a path, a name, a kernel's mangled name, or a unique part of one."""
+"""From what a user types to a file: a path, a file name, a kernel's name, or a unique part of a file name."""
 
 from __future__ import annotations
 
@@ -6,59 +6,47 @@ import difflib
 import fnmatch
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from argpack.errors import InputError
+from argpack.errors import InputError, UnavailableError
 from argpack.kernels.locate import OWN, kernel_root
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 _SHOWN = 10
-_MANGLED = re.compile(r"_ZN5aiter(\d+)(\w+)E(?:\.kd)?")
+_MANGLED = re.compile(r"_ZN5aiter\d+(\w+)E")
 _NONE = "no kernels fetched: run `argpack kernels fetch`, or name a folder with --kernels or AITER_ASM_DIR"
-
-
-def _files(root: Path | None) -> dict[str, Path]:
-    """Every code object by its path below its folder."""
-    found: dict[str, Path] = {}
-    for folder in (root, OWN):
-        if folder is not None:
-            found |= {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*.co"))}
-    return found
-
-
-def _plain(text: str) -> str:
-    """Without what a kernel name has and a file name has not: mangling, `.kd`, `.co`."""
-    mangled = _MANGLED.fullmatch(text)
-    name = mangled[2][: int(mangled[1])] if mangled else text
-    return name.removesuffix(".kd").removesuffix(".co")
 
 
 def resolve(text: str, *, root: str | Path | None) -> Path:
     """The code object that `text` means. `root` is the folder named by hand; None looks where kernels usually are.
 
-    An existing path is taken as it is. Else an exact relative path or file name wins over a part of one. Raises
-    InputError that lists the candidates where several fit, the nearest names where none does.
+    An existing path is taken as it is. Else a whole file name (with folders or without, `.co` or not) wins over a
+    kernel's whole name (mangled, as the file says it), and that over a part of a file name. Raises InputError that
+    lists the candidates where several fit and the nearest names where none does, UnavailableError where none does
+    and there is no folder of kernels.
     """
-    path = Path(text)
-    if path.is_dir():
-        raise InputError(f"{text}: expected a code object, found a folder")
-    if path.is_file():
+    if path := _existing(text):
         return path
     folder = kernel_root(root)
     files = _files(folder)
-    name = _plain(text)
-    exact = {r: p for r, p in files.items() if r.removesuffix(".co") == name}
-    same = {r: p for r, p in files.items() if p.stem == name}
-    part = {r: p for r, p in files.items() if name and name in r}
-    for candidates in (exact, same, part):
-        if len(candidates) == 1:
-            return next(iter(candidates.values()))
-        if candidates:
-            raise InputError(f"{text} is ambiguous: {_listed(sorted(candidates))}")
+    name = text.removesuffix(".co")
+    rules: tuple[Callable[[str, Path], bool], ...] = (
+        lambda label, _: label == name,
+        lambda label, _: label.endswith(f"/{name}"),
+        lambda _, path: _holds_kernel(path, text),
+        lambda label, _: name in label,
+    )
+    for fits in rules:
+        found = [label for label, path in files.items() if name and fits(label, path)]
+        if len(found) > 1:
+            raise InputError(f"{text} is ambiguous: {_listed(found)}")
+        if found:
+            return files[found[0]]
     if folder is None:
-        raise InputError(f"{text}: no such file, and {_NONE}")
-    stems = {p.stem: r for r, p in files.items()}
-    near = [
-        stems[stem] for stem in difflib.get_close_matches(name.rsplit("/", 1)[-1], stems, n=3, cutoff=0.5)
-    ]
+        raise UnavailableError(f"{text}: no such file, and {_NONE}")
+    near = _near(name, files)
     hint = f"; near: {_listed(near)}" if near else ""
     raise InputError(f"{text}: no such file, and no kernel in {folder} has it in its name{hint}")
 
@@ -66,21 +54,59 @@ def resolve(text: str, *, root: str | Path | None) -> Path:
 def matching(pattern: str, *, root: str | Path | None) -> tuple[Path, ...]:
     """Code objects whose file name (or relative path, where the pattern has a /) fits a shell pattern, sorted.
 
-    The pattern may leave `.co` out. Raises InputError where nothing fits.
+    The pattern may leave `.co` out, and `*` fits a / as well. Raises InputError where nothing fits,
+    UnavailableError where nothing does and there is no folder of kernels.
     """
     folder = kernel_root(root)
-    found = [path for relative, path in _files(folder).items() if _fits(relative, path, pattern)]
+    found = tuple(path for label, path in _files(folder).items() if _fits(label, pattern))
+    if not found and folder is None:
+        raise UnavailableError(f"{pattern}: {_NONE}")
     if not found:
-        where = f"in {folder}" if folder else f"({_NONE})"
-        raise InputError(f"{pattern}: no code object {where} fits this pattern")
-    return tuple(found)
+        raise InputError(f"{pattern}: no code object in {folder} fits this pattern")
+    return found
 
 
-def _fits(relative: str, path: Path, pattern: str) -> bool:
-    subject = relative if "/" in pattern else path.name
-    return fnmatch.fnmatchcase(subject, pattern) or fnmatch.fnmatchcase(subject.removesuffix(".co"), pattern)
+def _existing(text: str) -> Path | None:
+    path = Path(text)
+    try:
+        if path.is_dir():
+            raise InputError(f"{text}: expected a code object, found a folder")
+        return path if path.is_file() else None
+    except OSError as error:  # a name that is too long, say
+        raise InputError(f"{text[:80]}: cannot look for the file: {error.strerror}") from error
 
 
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+def _files(root: Path | None) -> dict[str, Path]:
+    """Every code object by its path below its folder, without `.co`; our own ones are below `own/`."""
+    found: dict[str, Path] = {}
+    for folder, prefix in ((root, ""), (OWN, "own/")):
+        if folder is not None:
+            for path in sorted(folder.rglob("*.co")):
+                found[prefix + path.relative_to(folder).as_posix().removesuffix(".co")] = path
+    return found
+
+
+def _holds_kernel(path: Path, name: str) -> bool:
+    """Whether a string table of the file has the name of this kernel's descriptor: fast, for there are thousands."""
+    try:
+        return b"\0" + name.removesuffix(".kd").encode() + b".kd\0" in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _near(name: str, labels: Iterable[str]) -> list[str]:
+    mangled = _MANGLED.fullmatch(name.removesuffix(".kd"))
+    wanted = mangled[1] if mangled else name
+    stems = {label.rsplit("/", 1)[-1]: label for label in labels}
+    close = difflib.get_close_matches(wanted.rsplit("/", 1)[-1], stems, n=3, cutoff=0.5)
+    return [stems[stem] for stem in close]
+
+
+def _fits(label: str, pattern: str) -> bool:
+    subject = label if "/" in pattern else label.rsplit("/", 1)[-1]
+    return fnmatch.fnmatchcase(subject, pattern) or fnmatch.fnmatchcase(f"{subject}.co", pattern)
+
+
+def _listed(labels: list[str]) -> str:
+    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+    return ", ".join(f"{label}.co" for label in labels[:_SHOWN]) + more
