@@ -1,4 +1,4 @@
-"""Reads a code object from a file or from bytes. pyelftools and msgpack are imported only then."""
+"""Reads a code object from a file or from bytes. msgpack is imported by the first one read."""
 
 from __future__ import annotations
 
