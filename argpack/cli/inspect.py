@@ -181,7 +181,7 @@ def _argument_notes(kernel: Kernel) -> Iterator[str]:
     arguments = sorted(kernel.arguments, key=lambda argument: argument.offset)
     end = max((argument.end for argument in arguments), default=0)
     behind = kernel.kernarg_segment_size - end
-    if behind:
+    if behind and arguments:
         relation = f"{behind} bytes before" if behind > 0 else f"{-behind} bytes behind"
         yield f"the last argument ends at {end:#x}, {relation} the segment's end"
     for first, second in itertools.pairwise(arguments):

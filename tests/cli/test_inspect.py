@@ -193,6 +193,16 @@ def test_odd_arguments_are_pointed_out(pair, capsys):
     ]
 
 
+def test_a_kernel_without_arguments(pair, tmp_path, capsys):
+    path = tmp_path / "renamed.co"
+    # The note's key spoiled: what is left has no arguments.
+    path.write_bytes(pair.read_bytes().replace(b".args", b".xrgs"))
+    code, lines = inspect(capsys, path)
+    assert code == 0
+    assert lines[-1] == "no arguments"
+    assert not any(line.startswith("notes") for line in lines)
+
+
 def test_a_kernel_that_contradicts_its_family_is_shown_and_fails(kernels_dir, capsys, monkeypatch):
     def contradict(kernel):
         raise InputError("argument 'D' at 0x0: expected 8 bytes, found 4")

@@ -52,6 +52,7 @@ def bundle(*targets):
         ),
         (b"__CLANG_OFFLOAD_BUNDLE__", f"an offload bundle, not a code object: {UNBUNDLE_GFX950}"),
         (bundle(b"\x1b[2J"), f"an offload bundle, not a code object: {UNBUNDLE_GFX950}"),
+        (bundle(HOST)[:40], f"an offload bundle, not a code object: {UNBUNDLE_GFX950}"),
         (bundle(HOST)[:-2], f"an offload bundle, not a code object: {UNBUNDLE_GFX950}"),
         (
             b"CCOB\3\0\1\0",
@@ -172,6 +173,15 @@ def symbol_entry(data, name):
     wanted = data.index(b"\0" + name + b"\0", names) + 1 - names
     entries = range(symbols[4], symbols[4] + symbols[5], 24)
     return next(at for at in entries if struct.unpack_from("<I", data, at)[0] == wanted)
+
+
+def test_no_symbol_table(sound):
+    headers = struct.unpack_from("<Q", sound, 40)[0]
+    data = sound
+    for at in range(headers, headers + 64 * sound[60], 64):
+        if struct.unpack_from("<I", sound, at + 4)[0] in (2, 11):
+            data = patched(data, at + 4, struct.pack("<I", 1))
+    assert message_of(data) == "an ELF file without a symbol table (.dynsym)"
 
 
 def test_descriptor_outside_the_file(sound):
