@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm import FAMILY as AITER_F4GEMM
 from argpack.families.family import Family, Problem, Usage, Workload
@@ -28,6 +26,8 @@ def family_named(name: str) -> Family:
     for family in FAMILIES:
         if family.name == name:
             return family
+    import difflib
+
     names = [family.name for family in FAMILIES]
     near = difflib.get_close_matches(name, names, n=1)
     raise InputError(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from argpack.cli import main
+from argpack.cli.decoding import sizes_known
 from argpack.families.aiter_f4gemm.schema import SCHEMA
+from argpack.hexdump.formats import FORMATS
 
 DUMPS = Path(__file__).parents[2] / "dumps"
 EXCERPT = str(DUMPS / "origin_excerpt.txt")
@@ -142,7 +144,8 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, capsys):
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(1000)
-FAMILIES = "aiter_f4gemm (372 bytes)"
+FAMILIES = sizes_known()
+FORMAT_NAMES = " or ".join([", ".join(f.name for f in FORMATS[:-1]), FORMATS[-1].name])
 NO_FAMILY = f"the arguments of one known family: name a kernel with --kernel, of {FAMILIES}"
 SHORT = (
     "expected 372 bytes, found 100, 272 short; "
@@ -158,7 +161,7 @@ NOT_MEASURED = "expected one of the 35 kernels f4gemm_bf16_per1x32Fp4_* that wer
     [
         (b"", [], "FILE: expected a dump, found an empty file"),
         (PNG, [], f"FILE: 1008 bytes are not {NO_FAMILY}"),
-        (BASE[:368], [], f"FILE: 368 bytes are not {NO_FAMILY}"),
+        (BASE[:371], [], f"FILE: 371 bytes are not {NO_FAMILY}"),
         (PNG, ["--kernel", KERNEL], "FILE: expected 372 bytes (aiter_f4gemm), found 1008"),
         (
             BASE[:368],
@@ -169,7 +172,7 @@ NOT_MEASURED = "expected one of the 35 kernels f4gemm_bf16_per1x32Fp4_* that wer
         (
             b"some prose\n",
             [],
-            "FILE:1: expected a dump (captured-json, offset-table, plain-hex, words or raw), found 'some prose'",
+            f"FILE:1: expected a dump ({FORMAT_NAMES}), found 'some prose'",
         ),
         (
             BASE.hex(" ", 4).encode(),
@@ -201,6 +204,10 @@ def test_what_cannot_be_decoded_is_one_line_and_exit_2(content, options, message
     assert output.err.count("\n") == 1
     if message is not None:
         assert output.err == f"argpack: error: {message.replace('FILE', str(path))}\n"
+
+
+def test_messages_list_the_families_with_their_sizes():
+    assert {"aiter_f4gemm (372 bytes)", "own_sgemm (68 bytes)"} <= set(sizes_known().split(", "))
 
 
 def test_a_directory_and_a_missing_file_are_refused(tmp_path, capsys):
