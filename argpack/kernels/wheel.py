@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ def fetch(*, force: bool = False) -> tuple[Path, bool]:
     where the cache cannot be written.
     """
     target = fetched()
-    if not force and _complete(target):
+    if not force and _count(target) == COUNT:
         return target, False
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -45,8 +46,9 @@ def fetch(*, force: bool = False) -> tuple[Path, bool]:
     return target, True
 
 
-def _complete(folder: Path) -> bool:
-    return sum(1 for _ in folder.rglob("*.co")) == COUNT
+def _count(folder: Path) -> int:
+    """How many code objects there are; os.walk passes over folders that another process moves away meanwhile."""
+    return sum(name.endswith(".co") for _, _, names in os.walk(folder) for name in names)
 
 
 def _download(folder: Path) -> Path:
@@ -86,20 +88,24 @@ def _unpack(wheel: Path, target: Path) -> None:
                 destination.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(name) as source, destination.open("wb") as file:
                     shutil.copyfileobj(source, file)
-    count = sum(1 for _ in target.rglob("*.co"))
-    if count != COUNT:
+    if (count := _count(target)) != COUNT:
         raise UnavailableError(
             f"{wheel.name}: expected {COUNT} code objects, found {count}; nothing was kept"
         )
 
 
 def _replace(target: Path, folder: Path) -> None:
-    """Move the new files into place and whatever was there out of it. Another process may do the same meanwhile."""
-    with contextlib.suppress(FileNotFoundError):
-        target.rename(folder / "old")
-    try:
-        # A rename is all or nothing: whoever looks at the cache never sees half of the files.
-        (folder / "hsa").rename(target)
-    except OSError:
-        if not _complete(target):
-            raise
+    """Move the new files into place and whatever was there out of it, while another process may do the same."""
+    for attempt in range(10):
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(folder / f"old{attempt}")
+        try:
+            # A rename is all or nothing: whoever looks at the cache never sees half of the files.
+            (folder / "hsa").rename(target)
+        except OSError as error:
+            failure = error
+            if _count(target) == COUNT:
+                return
+        else:
+            return
+    raise failure

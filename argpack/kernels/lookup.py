@@ -36,6 +36,8 @@ def resolve(text: str, *, root: str | Path | None) -> Path:
         lambda label, _: label == name,
         lambda label, _: label.endswith(f"/{name}"),
         lambda _, path: _holds_kernel(path, text),
+        # A part that begins where a word does is meant before one that begins inside: BpreShuffle is in noBpreShuffle.
+        lambda label, _: re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}", label) is not None,
         lambda label, _: name in label,
     )
     for fits in rules:
