@@ -28,8 +28,8 @@ class MatrixStep:
 def compile_matrix(instruction: Instruction) -> MatrixStep | None:
     """The step of a matrix instruction; None where it is none that is executed.
 
-    Raises UnsupportedError for its forms that are not: other number formats, constant scales, an accumulator that is
-    not four aligned AccVGPRs read and written in place.
+    Raises UnsupportedError for its other forms: other number formats, operands in AccVGPRs, constant scales, and
+    accumulators that are not four aligned AccVGPRs read and written in place.
     """
     if instruction.mnemonic != _NAME:
         return None
@@ -46,7 +46,9 @@ def compile_matrix(instruction: Instruction) -> MatrixStep | None:
         source, scale = operands.field(f"src{i}"), operands.field(f"scale_src{i}")
         if source < 256 or scale < 256:
             raise operands.fail("an operand or a scale that is not a VGPR")
-        acc = operands.field("acc") >> i & 1
+        if operands.field("acc") >> i & 1:
+            # Products still waiting might change it.
+            raise operands.fail("an operand in AccVGPRs")
         byte = (operands.field("opsel") >> i & 1) + 2 * (operands.field("opsel_hi") >> i & 1)
-        fragments.append(Fragment(source - 256 + ACC * acc, scale - 256, byte))
+        fragments.append(Fragment(source - 256, scale - 256, byte))
     return MatrixStep(fragments[0], fragments[1], (ACC + destination) >> 2)
