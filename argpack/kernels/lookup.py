@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,7 +92,7 @@ def _files(root: Path | None) -> dict[str, Path]:
 def _holds_kernel(path: Path, name: str) -> bool:
     """Whether a string table of the file has the name of this kernel's descriptor: fast, for there are thousands."""
     try:
-        return b"\0" + name.removesuffix(".kd").encode() + b".kd\0" in path.read_bytes()
+        return b"\0" + os.fsencode(name.removesuffix(".kd")) + b".kd\0" in path.read_bytes()
     except OSError:
         return False
 
