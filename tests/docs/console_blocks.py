@@ -4,8 +4,9 @@ A line `$ COMMAND` is a command, the lines up to the next one are its output, st
 them. A backslash at its end continues a command on the next line. How output is compared:
 
 - `[...]` on a line of its own stands for any number of lines, also for none.
-- A number followed by a unit of time or by a unit per second (`0.31 s`, `12 GFLOP/s`) matches any such number,
-  whatever spaces stand before it.
+- A number followed by a unit of time, a unit per second or ulp (`0.31 s`, `12 GFLOP/s`, `1 ulp`) matches any such
+  number, whatever spaces stand before it; so does a number with a decimal point, whatever follows it. They are measured
+  or depend on the order of float sums. Other integers must be equal.
 - Spaces at the end of a line and empty lines at the end of an output do not count.
 
 Commands of a block run in one fresh directory in which `dumps/` is the repository's; `echo $?` gives the exit code of
@@ -29,7 +30,9 @@ NOT_RUN = ("cd", "git clone", "make", "pip install", "pytest", "python -m pip", 
 SECONDS = 300
 
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})\s*([^`\s]*)[^`]*")
-_VARYING = re.compile(r" *(?<![\w.])\d[\d,]*(?:\.\d+)? ?(?:µs|ms|s|[A-Za-z]+/s)(?!\w)")
+_VARYING = re.compile(
+    r" *(?<![\w.])(?:\d[\d,]*(?:\.\d+)? ?(?:µs|ms|s|ulp|[A-Za-z]+/s)(?!\w)|-?\d[\d,]*\.\d+(?:e[-+]\d+)?(?![\w.]))"
+)
 
 
 class ExampleError(Exception):
