@@ -58,7 +58,8 @@ def _list(args: argparse.Namespace) -> int:
     for row in rows:
         print(f"{row['path']:<{paths}}  {row['target'] or 'unreadable':<{targets}}  {row['bytes']:>9,} bytes")
     noun = "code object" if len(rows) == 1 else "code objects"
-    print(f"{len(rows):,} {noun} in {root}" if root else f"{len(rows):,} {noun} (none fetched)")
+    where = f"in {root}" if root else "(none fetched: run `argpack kernels fetch`)"
+    print(f"{len(rows):,} {noun} {where}")
     return 0
 
 
@@ -74,4 +75,4 @@ def _row(path: Path, root: Path | None) -> dict[str, Any]:
     except InputError:
         target = None
     label = f"own/{path.relative_to(OWN)}" if own else str(path.relative_to(root or OWN))
-    return {"path": label, "target": target, "bytes": path.stat().st_size}
+    return {"path": label, "target": target, "bytes": path.stat().st_size if path.exists() else 0}
