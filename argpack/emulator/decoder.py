@@ -62,6 +62,11 @@ def decode(code: bytes, address: int) -> Instruction:
     except (ValueError, AssertionError, IndexError, KeyError) as error:
         words = code[:8].hex(" ", 4)
         raise UnsupportedError(f"no gfx950 instruction at {address:#x}: bytes {words} ({error})") from None
+    if size > len(code):
+        raise UnsupportedError(
+            f"no gfx950 instruction at {address:#x}: {inst.op.name.lower()} has {size} bytes, "
+            f"the code ends after {len(code)}"
+        )
     fields = {
         name: (raw >> field.lo) & ((1 << (field.hi - field.lo + 1)) - 1)
         for name, field in inst._fields

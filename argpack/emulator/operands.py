@@ -26,7 +26,7 @@ Execute = Callable[["Waves"], None]
 
 # Inline constants of the gfx9 operand encoding, from the CDNA instruction set manual, "scalar operands".
 _FLOATS = {240: 0.5, 241: -0.5, 242: 1.0, 243: -1.0, 244: 2.0, 245: -2.0, 246: 4.0, 247: -4.0}
-_INVERSE_2PI = 0x3E22F983
+_INVERSE_2PI_CODE, _INVERSE_2PI = 248, 0x3E22F983
 _SCC = 253
 _NAMED = {VCC, VCC + 1, M0, EXEC, EXEC + 1}
 
@@ -75,7 +75,7 @@ class Operands:
             return (192 - code) & 0xFFFFFFFF
         if code in _FLOATS:
             return int(np.float32(_FLOATS[code]).view(np.uint32))
-        if code == 248:
+        if code == _INVERSE_2PI_CODE:
             return _INVERSE_2PI
         if code == LITERAL:
             if self.instruction.literal is None:
@@ -105,8 +105,10 @@ class Operands:
         constant = self.constant(code)
         if constant is not None:
             signed = constant - (1 << 32) if 193 <= code <= 208 else constant
-            if code in _FLOATS:
+            if code in _FLOATS or code == _INVERSE_2PI_CODE:
                 raise self.fail("a floating-point constant as a 64-bit operand")
+            if code == LITERAL and constant >> 31:
+                raise self.fail("a literal above 2^31 as a 64-bit operand: its extension is not documented")
             value = np.array(signed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
             return lambda _: value
         self.check_sgpr(code, 2)

@@ -16,7 +16,8 @@ from matrix_model import NAME, accumulator_lanes, fragment, zero
 from argpack.emulator import matrix
 from argpack.emulator.waves import LANES
 
-# Operands of rows start at v0, v4, v8, of columns at v16, v20, v24; scales lie in v32 to v35; data to copy from v100 on.
+# Operands of rows start at v0, v4 and v8, of columns at v16, v20 and v24; scales lie in v32 to v35; data that may be
+# copied over them lies 100 registers further.
 ROWS, COLUMNS, SCALES, STORE = (0, 4, 8), (16, 20, 24), (32, 33, 34, 35), 100
 READ = 200
 
