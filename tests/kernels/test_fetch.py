@@ -183,13 +183,19 @@ def test_cache_that_cannot_be_written_is_told(tmp_path, monkeypatch):
         kernels.fetch()
 
 
-def test_rename_that_fails_is_told(cache, release, monkeypatch):
-    def refuse(self, target):
-        raise PermissionError(13, "Permission denied")
+@pytest.mark.parametrize("step", ["moving old files away", "moving new files into place"])
+def test_rename_that_fails_is_told(step, cache, release, monkeypatch):
+    rename = Path.rename
+
+    def refuse(self, destination):
+        if self.parent.name.startswith(".fetching-") == (step == "moving new files into place"):
+            raise PermissionError(13, "Permission denied")
+        return rename(self, destination)
 
     monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(UnavailableError, match=r"cannot keep kernels in .*: Permission denied"):
         kernels.fetch()
+    assert below(cache) == []
 
 
 def test_slower_of_two_fetches_keeps_the_files_of_the_faster(cache, release, monkeypatch):
