@@ -24,9 +24,9 @@ def resolve(text: str, *, root: str | Path | None) -> Path:
     """The code object that `text` means. `root` is the folder named by hand; None looks where kernels usually are.
 
     An existing path is taken as it is. Else a whole file name (with folders or without, `.co` or not) wins over a
-    kernel's whole name (mangled, as the file says it), and that over a part of a file name. Raises InputError that
-    lists the candidates where several fit and the nearest names where none does, UnavailableError where none does
-    and there is no folder of kernels.
+    kernel's whole name (mangled, as the file says it), that over a part of a file name that begins where a word
+    does, and that over any other part. Raises InputError that lists the candidates where several fit and the nearest
+    names where none does, UnavailableError where none does and there is no folder of kernels.
     """
     if path := _existing(text):
         return path

@@ -46,6 +46,7 @@ def root(tmp_path):
         pytest.param("_Z1aE.kd", "gfx950/f4gemm/a_64x641.co", id="descriptor's name"),
         pytest.param("twin", "gfx950/mla/twin.co", id="file name before a kernel of that name"),
         pytest.param("other", "gfx950/mla/twin.co", id="kernel name before a part of a file name"),
+        pytest.param("part", "gfx950/mla/other_part.co", id="part that begins a word"),
         pytest.param("her_pa", "gfx950/mla/other_part.co", id="unique part"),
         pytest.param(
             "gfx950/f4gemm/a_64x641", "gfx950/f4gemm/a_64x641.co", id="path that another one starts"
@@ -147,6 +148,17 @@ def test_real_kernel_names(kernels_dir):
         found("pa_kernel_func")
     names = ["pa_a16w16_b16", "pa_a16w16_f16", "pa_a16w8_b16", "pa_a16w8_f16"]
     assert str(error.value) == "pa_kernel_func is ambiguous: " + ", ".join(f"gfx942/{n}.co" for n in names)
+
+
+def test_part_that_begins_a_word_is_meant_before_one_inside_of_a_word(root, kernels_dir):
+    (root / "gfx950/mla/nopart.co").write_bytes(b"")
+    assert kernels.resolve("part", root=root) == root / "gfx950/mla/other_part.co"
+    assert kernels.resolve("opart", root=root) == root / "gfx950/mla/nopart.co"
+    assert kernels.resolve("BpreShuffle_256x256", root=kernels_dir).stem == f"{FP4}_256x256"
+    with pytest.raises(InputError) as error:
+        kernels.resolve("preShuffle_256x256", root=kernels_dir)
+    both = ", ".join(f"gfx950/f4gemm/f4gemm_bf16_per1x32Fp4_{n}BpreShuffle_256x256.co" for n in ("", "no"))
+    assert str(error.value) == f"preShuffle_256x256 is ambiguous: {both}"
 
 
 def test_order_of_folders(tmp_path, root, monkeypatch):
