@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.schema.field import Field, Slot
+from argpack.schema.packer import Packer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +98,10 @@ class KernargSchema:
         return struct_of(self)
 
     @functools.cached_property
+    def _packer(self) -> Packer:
+        return Packer(self)
+
+    @functools.cached_property
     def dtype(self) -> np.dtype[np.void]:
         """The numpy structured dtype of one buffer, itemsize `size`; pads are void fields."""
         import numpy as np
@@ -111,6 +116,8 @@ class KernargSchema:
         `pads` gives the bytes of pads by name, the rest is zero; values that come from `unpack` bring theirs.
         Raises InputError for missing or unknown names and for a value its type cannot hold.
         """
+        if not pads and (packed := self._packer.pack(values)) is not None:
+            return packed
         from argpack.schema.construct_form import build
 
         kept = values.pads if pads is None and isinstance(values, Values) else pads or {}
