@@ -157,7 +157,7 @@ def test_a_kernel_of_no_family_is_named_with_its_target(verify):
 
 
 def test_an_ambiguous_name_lists_the_candidates(verify):
-    code, _, err = verify("BpreShuffle_256x256")
+    code, _, err = verify("preShuffle_256x256")
     assert code == 2
     assert "noBpreShuffle_256x256.co" in err
 
