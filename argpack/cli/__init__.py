@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -30,21 +31,9 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code: 0 same or pass, 1 differs or fail, 2 could not check."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    name = next((a for a in arguments if not a.startswith("-")), None)
-    parser = argparse.ArgumentParser(prog="argpack", description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--version", action="version", version=f"argpack {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    module = None
-    for command, text in COMMANDS.items():
-        sub = commands.add_parser(command, help=text)
-        if command == name:
-            module = importlib.import_module(f"argpack.cli.{command}")
-            sub.description = (module.__doc__ or text).strip()
-            sub.formatter_class = argparse.RawDescriptionHelpFormatter
-            module.add_arguments(sub)
     try:
-        args = parser.parse_args(arguments)
-        return int(module.run(args)) if module else 2
+        known = arguments and arguments[0] in COMMANDS
+        return _run(arguments[0], arguments[1:]) if known else _overview(arguments)
     except ArgpackError as error:
         print(f"argpack: error: {error}", file=sys.stderr)
         return 2
@@ -56,3 +45,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
+
+
+def _run(command: str, arguments: list[str]) -> int:
+    """Import a subcommand, parse its arguments, run it."""
+    module = importlib.import_module(f"argpack.cli.{command}")
+    parser = argparse.ArgumentParser(
+        prog=f"argpack {command}",
+        description=(module.__doc__ or COMMANDS[command]).strip(),
+        formatter_class=_formatter,
+    )
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args(arguments)))
+
+
+def _overview(arguments: list[str]) -> int:
+    """What is no known subcommand: help that lists them all, the version, or what is wrong."""
+    summary = __doc__.splitlines()[0] if __doc__ else None
+    parser = argparse.ArgumentParser(prog="argpack", description=summary)
+    parser.add_argument("--version", action="version", version=f"argpack {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command, text in COMMANDS.items():
+        commands.add_parser(command, help=text)
+    parser.parse_args(arguments)
+    return 2
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """As wide as the terminal. argparse makes one for every option and would import shutil to ask for the width."""
+    try:
+        columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size().columns
+    except (OSError, ValueError):
+        columns = 80
+    return argparse.RawDescriptionHelpFormatter(prog, width=columns - 2)

@@ -5,19 +5,16 @@ It is not a list of kernels: which ones were measured, and what they do with eac
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm.usage import usage
 from argpack.families.family import Usage
 
-_PLAIN = re.compile(r"(f4gemm_bf16_per1x32Fp4_(no)?BpreShuffle_(\d+)x(\d+))(?:\.co)?")
-_MANGLED = re.compile(r"_ZN5aiter(\d+)(f4gemm_bf16_per1x32Fp4_(no)?BpreShuffle_(\d+)x(\d+))E(?:\.kd)?")
+_PREFIX = "f4gemm_bf16_per1x32Fp4_"
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """One f4gemm kernel. A workgroup computes `tile_m` rows by `tile_n` columns of D.
 
     `preshuffled` kernels want B in 16x16 blocks, the other one row by row. `splits_k` kernels read
@@ -34,7 +31,7 @@ class Variant:
 
 def matches(kernel_name: str) -> bool:
     """Whether a kernel, mangled or not, is named like the f4gemm kernels for gfx950."""
-    return bool(_MANGLED.fullmatch(kernel_name) or _PLAIN.fullmatch(kernel_name))
+    return _split(kernel_name) is not None
 
 
 def parse(kernel_name: str) -> Variant:
@@ -43,22 +40,42 @@ def parse(kernel_name: str) -> Variant:
     Raises InputError for a name of another form, a mangled length that is wrong, and a tile that is not
     among the 35 kernels measured: what such a kernel reads and where it stops is not known.
     """
-    if mangled := _MANGLED.fullmatch(kernel_name):
-        length, name, plain_b, tile_m, tile_n = mangled.groups()
-        if int(length) != len(name):
-            raise InputError(f"kernel {kernel_name}: expected {len(name)} before {name}, found {length}")
-    elif plain := _PLAIN.fullmatch(kernel_name):
-        name, plain_b, tile_m, tile_n = plain.groups()
-    else:
-        raise InputError(
-            f"kernel {kernel_name}: expected f4gemm_bf16_per1x32Fp4_[no]BpreShuffle_<rows>x<columns>"
-        )
+    split = _split(kernel_name)
+    if split is None:
+        raise InputError(f"kernel {kernel_name}: expected {_PREFIX}[no]BpreShuffle_<rows>x<columns>")
+    length, name, tile_m, tile_n = split
+    if length is not None and length != len(name):
+        raise InputError(f"kernel {kernel_name}: expected {len(name)} before {name}, found {length}")
     use = usage(name)
     return Variant(
         name=name,
-        tile_m=int(tile_m),
-        tile_n=int(tile_n),
-        preshuffled=plain_b is None,
+        tile_m=tile_m,
+        tile_n=tile_n,
+        preshuffled=not name.startswith("no", len(_PREFIX)),
         splits_k=use["log2_k_split"] is Usage.LIVE,
         applies_alpha=use["alpha"] is Usage.LIVE,
     )
+
+
+def _split(kernel_name: str) -> tuple[int | None, str, int, int] | None:
+    """The length in a mangled name (None where it is plain), the plain name, rows and columns of the tile.
+
+    By hand: compiling a regular expression takes longer than all that `argpack diff` does.
+    """
+    length, name = None, kernel_name.removesuffix(".co")
+    if kernel_name.startswith("_ZN5aiter"):
+        digits, prefix, rest = kernel_name.removeprefix("_ZN5aiter").partition(_PREFIX)
+        rest = rest.removesuffix(".kd")
+        if not _is_decimal(digits) or not rest.endswith("E"):
+            return None
+        length, name = int(digits), prefix + rest.removesuffix("E")
+    scope, prefix, variant = name.partition(_PREFIX)
+    shuffle, _, tile = variant.partition("_")
+    rows, _, columns = tile.partition("x")
+    if scope or not prefix or shuffle not in {"BpreShuffle", "noBpreShuffle"}:
+        return None
+    return (length, name, int(rows), int(columns)) if _is_decimal(rows) and _is_decimal(columns) else None
+
+
+def _is_decimal(text: str) -> bool:
+    return text.isascii() and text.isdigit()
