@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from argpack.codeobject.descriptor import DENORM_MODES, ROUND_MODES
 from argpack.emulator.lds import Lds
-from argpack.emulator.waves import LANES, Waves
+from argpack.emulator.waves import EXEC, LANES, Waves, bits_of
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # A wave that executes this many instructions without ending is taken to hang.
 _INSTRUCTION_LIMIT = 200_000_000
+# Indices into DENORM_MODES: sources and results both flushed, or neither.
+_DENORM_MODES = (0, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,14 @@ def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64
             block = program.block(group.pc)
             executed += block.instructions
             if executed > _INSTRUCTION_LIMIT:
-                raise UnsupportedError(f"no end after {executed:,} instructions: the kernel seems to hang")
-            for execute in block.body:
-                execute(group)
+                raise UnsupportedError(
+                    f"{program.name}: no end after {executed:,} instructions, at {group.pc:#x}: it seems to hang"
+                )
+            try:
+                for execute in block.body:
+                    execute(group)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{program.name}: {error}") from None
             if block.kind == "end":
                 group.matrix.release(group.quads)
             elif block.kind == "barrier":
@@ -84,6 +92,22 @@ def _branch(group: Waves, taken: NDArray[np.bool_], target: int, following: int)
     return [group.take(taken, pc=target), group.take(~taken, pc=following)]
 
 
+def unsupported_start(descriptor: KernelDescriptor) -> str | None:
+    """What the descriptor asks for that `start_waves` does not set up or the instructions do not honour, or None."""
+    for user in descriptor.user_sgprs:
+        if user.name != "kernarg_segment_ptr":
+            return f"the user SGPRs of {user.name}"
+    if descriptor.private_segment_enabled:
+        return "scratch memory"
+    if descriptor.workgroup_info:
+        return "the SGPR with the workgroup info"
+    if descriptor.round_mode_32:
+        return f"float32 rounding {ROUND_MODES[descriptor.round_mode_32]}"
+    if descriptor.denorm_mode_32 not in _DENORM_MODES:
+        return f"float32 denormals: {DENORM_MODES[descriptor.denorm_mode_32]}"
+    return None
+
+
 def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> Waves:
     """Waves as the hardware starts them, ordered by wave of the workgroup, then by workgroup.
 
@@ -94,12 +118,8 @@ def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> 
     wave = np.repeat(np.arange(dispatch.waves), count)
     waves = Waves.start(workgroup.astype(np.int64), lds, pc=dispatch.entry)
     for user in descriptor.user_sgprs:
-        if user.name != "kernarg_segment_ptr":
-            raise UnsupportedError(f"the emulator does not set up the user SGPRs of {user.name}")
         waves.sgpr[user.register] = dispatch.kernarg_address & 0xFFFFFFFF
         waves.sgpr[user.register + 1] = dispatch.kernarg_address >> 32
-    if descriptor.private_segment_enabled:
-        raise UnsupportedError("the emulator has no scratch memory, which the kernel's descriptor asks for")
     register = descriptor.user_sgpr_count
     for axis, enabled in enumerate(
         (descriptor.workgroup_id_x, descriptor.workgroup_id_y, descriptor.workgroup_id_z)
@@ -114,12 +134,6 @@ def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> 
     total = int(np.prod(dispatch.block))
     if total % LANES:
         last = item >= total
-        waves.sgpr[126:128] = _enabled_bits(~last)
+        waves.sgpr[EXEC : EXEC + 2] = bits_of(~last)
         waves.exec_changed()
     return waves
-
-
-def _enabled_bits(lanes: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    from argpack.emulator.waves import bits_of
-
-    return bits_of(lanes)

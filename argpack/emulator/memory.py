@@ -60,7 +60,10 @@ class DeviceMemory:
                 f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
             )
         # Shared with the processes that run other workgroups; pages cost nothing before they are touched.
-        self._bytes = np.frombuffer(mmap.mmap(-1, cursor), dtype=np.uint8)
+        try:
+            self._bytes = np.frombuffer(mmap.mmap(-1, cursor), dtype=np.uint8)
+        except OSError as error:
+            raise InputError(f"buffers of {cursor} bytes: no memory for them ({error.strerror})") from None
         self.dwords = self._bytes.view(np.uint32)
         self.quads = self._bytes.view(np.complex128)
         self._starts = np.array([a.address - BASE for a in self.allocations.values()], dtype=np.int64)

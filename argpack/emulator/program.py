@@ -86,7 +86,7 @@ class Program:
         self._base = base
         self._memory = memory
         self._flush_f32 = flush_f32
-        self._name = name
+        self.name = name
         self._blocks: dict[int, Block] = {}
 
     def block(self, pc: int) -> Block:
@@ -99,11 +99,11 @@ class Program:
     def _decode(self, pc: int) -> Instruction:
         at = pc - self._base
         if not 0 <= at <= len(self._code) - 4:
-            raise UnsupportedError(f"{self._name}: execution left the code: program counter {pc:#x}")
+            raise UnsupportedError(f"{self.name}: execution left the code: program counter {pc:#x}")
         try:
             return decode(self._code[at : at + 24], pc)
         except UnsupportedError as error:
-            raise UnsupportedError(f"{self._name}: {error}") from None
+            raise UnsupportedError(f"{self.name}: {error}") from None
 
     def _compile(self, start: int) -> Block:
         body = _Body()
@@ -127,7 +127,7 @@ class Program:
             try:
                 body.add(self._step(instruction))
             except UnsupportedError as error:
-                raise UnsupportedError(f"{self._name}: {error}") from None
+                raise UnsupportedError(f"{self.name}: {error}") from None
 
     def _check_indexed(self, instruction: Instruction) -> None:
         """Refuse what would need to know of a register index between s_set_gpr_idx_on and _off, and does not."""
@@ -137,7 +137,7 @@ class Program:
         elif instruction.fields.get("src0", 0) >= 256 and instruction.mnemonic not in _INDEXED:
             reason = "its source is a relative operand"
         if reason:
-            raise UnsupportedError(f"{self._name}: {Operands(instruction).fail(reason)}")
+            raise UnsupportedError(f"{self.name}: {Operands(instruction).fail(reason)}")
 
     def _step(self, instruction: Instruction) -> Step | MatrixStep:
         if instruction.mnemonic in {_INDEX_ON, _INDEX_OFF}:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.engine import Dispatch
+from argpack.emulator.engine import Dispatch, unsupported_start
 from argpack.emulator.memory import DeviceMemory, MemoryFaultError, contents
 from argpack.emulator.program import Program
 from argpack.emulator.schedule import Schedule, run_schedule
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _ARGUMENTS = "kernarg segment"
 _PROCESSOR = "gfx950"
+_LDS_BYTES = 160 * 1024
+_WORK_ITEMS = 1024
 
 
 class EmulatorBackend:
@@ -42,9 +45,15 @@ class EmulatorBackend:
             raise UnsupportedError(
                 f"{launch.code_object.source}: code object for {target}, this emulator executes {_PROCESSOR}"
             )
+        descriptor = launch.kernel.descriptor
+        missing = unsupported_start(descriptor)
+        if missing:
+            raise UnsupportedError(
+                f"{launch.code_object.source}: kernel {launch.kernel.name!r}: the emulator does not have {missing}"
+            )
+        _check_sizes(launch)
         memory, arguments = _place(launch)
         code, base = _code(launch)
-        descriptor = launch.kernel.descriptor
         program = Program(
             code, base, memory, flush_f32=descriptor.denorm_mode_32 == 0, name=launch.kernel.name
         )
@@ -66,6 +75,20 @@ class EmulatorBackend:
         return LaunchResult(after, seconds, arguments, memory.findings(), errors)
 
 
+def _check_sizes(launch: Launch) -> None:
+    """Raises InputError for a grid, block or LDS that no gfx950 device starts."""
+    where = f"{launch.code_object.source}: kernel {launch.kernel.name!r}"
+    items = math.prod(launch.block)
+    if min(*launch.grid, *launch.block) < 1 or items > _WORK_ITEMS:
+        raise InputError(
+            f"{where}: grid {launch.grid}, block {launch.block}: expected 1 or more of each, "
+            f"and at most {_WORK_ITEMS} work-items"
+        )
+    lds = launch.kernel.group_segment_size + launch.dynamic_lds
+    if not 0 <= lds <= _LDS_BYTES:
+        raise InputError(f"{where}: {lds} bytes of LDS, {_PROCESSOR} has {_LDS_BYTES}")
+
+
 def _place(launch: Launch) -> tuple[DeviceMemory, bytes]:
     """Put the buffers into device memory and fill in the pointers of the argument buffer."""
     segment = max(len(launch.arguments), launch.kernel.kernarg_segment_size)
@@ -77,11 +100,14 @@ def _place(launch: Launch) -> tuple[DeviceMemory, bytes]:
         memory.view(buffer.name)[...] = buffer.data
     packed = bytearray(launch.arguments)
     for relocation in launch.relocations:
+        where = f"argument at {relocation.offset:#x}"
         if relocation.buffer not in sizes:
-            raise InputError(
-                f"argument at {relocation.offset:#x} points to {relocation.buffer}, which is no buffer"
-            )
+            raise InputError(f"{where} points to {relocation.buffer}, which is no buffer")
+        if not 0 <= relocation.offset <= len(packed) - 8:
+            raise InputError(f"{where}: expected 8 bytes inside the {len(packed)} bytes of arguments")
         address = memory.allocations[relocation.buffer].address + relocation.addend
+        if not 0 <= address < 1 << 64:
+            raise InputError(f"{where}: {relocation.buffer} plus {relocation.addend} is no 64-bit address")
         packed[relocation.offset : relocation.offset + 8] = address.to_bytes(8, "little")
     memory.view(_ARGUMENTS)[: len(packed)] = np.frombuffer(bytes(packed), dtype=np.uint8)
     return memory, bytes(packed)
