@@ -1,4 +1,4 @@
-"""From a logical array to its image in HBM and back: padding, then one reshape and transpose.
+"""From a logical array to its image in HBM and back: padding, then one reordering of axes.
 
 Nothing here knows a particular layout; sizes are bytes, and a logical array is uint8 of shape (rows, cols).
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import InputError
+from scale_layout.permute import permute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,10 +70,7 @@ def apply(
         source = np.full(shape, pad_value, np.uint8)
         source[:rows, :cols] = logical
     axes = layout.axes
-    extents = axes.extents(*shape)
-    image = np.empty([extents[name] for name in axes.order], np.uint8)
-    image[...] = source.reshape(tuple(extents.values())).transpose(axes.permutation())
-    return image.reshape(-1)
+    return permute(source, tuple(axes.extents(*shape).values()), axes.permutation())
 
 
 def invert(
@@ -96,9 +94,10 @@ def invert(
         raise InputError(f"{layout.name}: {_wrong_size(layout, rows, cols, shape, image.size)}")
     axes = layout.axes
     extents = axes.extents(*shape)
-    back = np.argsort(axes.permutation())
-    logical = image.reshape([extents[name] for name in axes.order]).transpose(back).reshape(shape)
-    return logical[:rows, :cols].copy()
+    order = axes.permutation()
+    back = [order.index(axis) for axis in range(len(order))]
+    logical = permute(image, [extents[name] for name in axes.order], back).reshape(shape)
+    return logical if shape == (rows, cols) else logical[:rows, :cols].copy()
 
 
 def _padded(layout: Layout, group: Group, length: int, multiple: int | None, side: str) -> int:
