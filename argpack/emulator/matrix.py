@@ -11,55 +11,39 @@ operands: exact, since a product of two FP4 numbers and two powers of two is a f
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from argpack.emulator.products import TILE, Capture, Operand, gather, multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-K = 128  # elements of K in one product
-TILE = 16
 # Packed bytes captured per wave before a queue is worked off: keeps operands in the cache, and K long enough for BLAS.
 _ENOUGH = 48 * 1024
 _CAPTURE = 64 * 16
-# float32 bytes of operands that are decoded at once.
-_DECODED = 1 << 20
-# From this scale on, FP4 times scale can exceed float32; 255 is NaN and stays one.
-_TOO_LARGE = 253
-
-_FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=np.float32)
-# Two numbers per byte, low nibble first.
-_PAIRS = np.stack([_FP4[np.arange(256) & 15], _FP4[np.arange(256) >> 4]], axis=1)
-_PAIRS_32 = np.ascontiguousarray(_PAIRS).view(np.complex64)[:, 0]
-_PAIRS_64 = np.ascontiguousarray(_PAIRS.astype(np.float64)).view(np.complex128)[:, 0]
-_SCALES_64 = np.r_[np.ldexp(1.0, np.arange(255) - 127), np.nan]
-_SCALES_32 = np.r_[np.ldexp(np.float32(1), np.arange(255) - 127), np.float32(np.nan)].astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fragment:
-    """Operand of a product: four VGPRs from `register`, scale byte `byte` of VGPR `scale`."""
+    """Operand of a product: four VGPRs from `register`, scale byte `byte` of VGPR `scale`; `fragment` makes them.
+
+    There is one object for each, so that looking one up costs nothing.
+    """
 
     register: int
     scale: int
     byte: int
-
-    @property
-    def registers(self) -> frozenset[int]:
-        """The VGPRs that it consists of."""
-        return frozenset((*range(self.register, self.register + 4), self.scale))
+    registers: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """A fragment's value: `packed` uint32 (wave, lane, 4), `scale` uint8 (wave, lane)."""
-
-    packed: NDArray[np.uint32]
-    scale: NDArray[np.uint8]
+@cache
+def fragment(register: int, scale: int, byte: int) -> Fragment:
+    """The one `Fragment` of these registers."""
+    return Fragment(register, scale, byte, frozenset((*range(register, register + 4), scale)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +128,7 @@ class MatrixQueue:
                     _store(self.tile, self.held, quads)
                 self.held, self.tile = stage.accumulators, _load(stage.accumulators, quads)
             assert self.tile is not None  # noqa: S101  set together with `held`
-            _multiply(self.tile, self._gather(stage.rows), self._gather(stage.columns))
+            multiply(self.tile, self._operand(stage.rows), self._operand(stage.columns))
         captures = [captured for _, captured in self.entries]
         self.entries = [(p, c) for p, c in zip(plan.left, captures, strict=True) if p]
         self.waiting_bytes = plan.left_captures * _CAPTURE
@@ -157,21 +141,8 @@ class MatrixQueue:
             for entry, (_, captured) in enumerate(self.entries)
         )
 
-    def _gather(self, grid: tuple[tuple[Reference, ...], ...]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Packed operands uint8 (wave, row, byte of K) and scales (wave, row, block of K) of a stage's captures."""
-        count = self.entries[0][1][0].packed.shape[0]
-        size, depth = len(grid), len(grid[0])
-        # Lane l holds row l % 16 and the 32 elements of K from 32 · (l / 16): 16 bytes, moved as one item.
-        packed = np.empty((count, size, TILE, depth, 4), dtype=np.complex128)
-        scales = np.empty((count, size, TILE, depth, 4), dtype=np.uint8)
-        for r, t in itertools.product(range(size), range(depth)):
-            entry, number = grid[r][t]
-            captured = self.entries[entry][1][number]
-            packed[:, r, :, t] = (
-                captured.packed.view(np.complex128).reshape(count, 4, TILE).transpose(0, 2, 1)
-            )
-            scales[:, r, :, t] = captured.scale.reshape(count, 4, TILE).transpose(0, 2, 1)
-        return packed.view(np.uint8).reshape(count, size * TILE, -1), scales.reshape(count, size * TILE, -1)
+    def _operand(self, grid: tuple[tuple[Reference, ...], ...]) -> Operand:
+        return gather([[self.entries[entry][1][number] for entry, number in row] for row in grid])
 
 
 def registers(quads: NDArray[np.uint32], first: int) -> NDArray[np.uint32]:
@@ -232,42 +203,6 @@ def _stages(queue: Waiting) -> list[Stage]:
         Stage(((accumulator,),), (tuple(rows for *_, rows, _ in waiting),), (tuple(c for *_, c in waiting),))
         for accumulator, waiting in queue.items()
     ]
-
-
-def _multiply(
-    tile: NDArray[np.float32],
-    rows: tuple[NDArray[np.uint8], NDArray[np.uint8]],
-    columns: tuple[NDArray[np.uint8], NDArray[np.uint8]],
-) -> None:
-    """tile (wave, rows, columns) += rows · columnsᵀ, a few waves at a time."""
-    wide = max(_finite_max(rows[1]), _finite_max(columns[1])) >= _TOO_LARGE
-    number = np.float64 if wide else np.float32
-    per_wave = 2 * (rows[0][0].size + columns[0][0].size) * number().itemsize
-    step = max(1, min(len(tile), _DECODED // per_wave))
-    # Fresh memory for each part would cost more (page faults) than the decoding.
-    left = np.empty((step, rows[0].shape[1], 2 * rows[0].shape[2]), dtype=number)
-    right = np.empty((step, columns[0].shape[1], 2 * columns[0].shape[2]), dtype=number)
-    sums = np.empty((step, *tile.shape[1:]), dtype=number)
-    for first in range(0, len(tile), step):
-        part = slice(first, min(first + step, len(tile)))
-        used = part.stop - first
-        decode(rows[0][part], rows[1][part], left[:used])
-        decode(columns[0][part], columns[1][part], right[:used])
-        np.matmul(left[:used], right[:used].transpose(0, 2, 1), out=sums[:used])
-        tile[part] += sums[:used]
-
-
-def _finite_max(scales: NDArray[np.uint8]) -> int:
-    largest = int(scales.max())
-    return largest if largest < 255 else int(np.where(scales == 255, 0, scales).max())
-
-
-def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:
-    """FP4 bytes (wave, row, K / 2) times E8M0 scales (wave, row, K / 32) into `out`, a float (wave, row, K)."""
-    pairs, powers = (_PAIRS_64, _SCALES_64) if out.dtype == np.float64 else (_PAIRS_32, _SCALES_32)
-    pairs.take(packed, mode="clip", out=out.view(pairs.dtype))
-    blocks = out.reshape(*scales.shape, 32)
-    np.multiply(blocks, powers.take(scales)[..., None], out=blocks)
 
 
 def _load(grid: tuple[tuple[int, ...], ...], quads: NDArray[np.uint32]) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from argpack.emulator.matrix import Fragment
+from argpack.emulator.matrix import Fragment, fragment
 from argpack.emulator.operands import Operands
 from argpack.emulator.waves import ACC
 
@@ -50,5 +50,5 @@ def compile_matrix(instruction: Instruction) -> MatrixStep | None:
             # Products still waiting might change it.
             raise operands.fail("an operand in AccVGPRs")
         byte = (operands.field("opsel") >> i & 1) + 2 * (operands.field("opsel_hi") >> i & 1)
-        fragments.append(Fragment(source - 256, scale - 256, byte))
+        fragments.append(fragment(source - 256, scale - 256, byte))
     return MatrixStep(fragments[0], fragments[1], (ACC + destination) >> 2)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.program import Program
 
-# Waves side by side: enough that numpy's cost per call is shared, few enough that their registers stay in the cache.
-_WAVES = 64
+# Waves side by side at most: numpy's cost per call is shared, and neighbours share operands.
+_WAVES = 128
+# Fewer than this are not worth a process of their own.
+_WORTH_A_PROCESS = 32
 _POLL_SECONDS = 0.2
 
 
@@ -36,17 +38,31 @@ class Schedule:
     processes: int
 
     def batches(self, waves_per_workgroup: int) -> list[NDArray[np.int64]]:
-        """Workgroup ids, int64 (n, 3), per batch. Slices of one tile (same x and y) stay in one batch."""
+        """Workgroup ids, int64 (n, 3), per batch: blocks of the grid, square where they can be, all slices together.
+
+        Neighbours read the same rows of A or of B, which the matrix unit then decodes once.
+        """
         x, y, z = self.grid
-        size = max(1, _WAVES // waves_per_workgroup)
-        tiles = np.stack([np.tile(np.arange(x), y), np.repeat(np.arange(y), x)], axis=1)
-        per_batch = max(1, size // z)
+        waves = x * y * z * waves_per_workgroup
+        parts = min(self.processes, max(1, waves // _WORTH_A_PROCESS))
+        count = -(-max(1, -(-waves // _WAVES)) // parts) * parts
+        across, down = _cuts(x, y, min(count, x * y))
         batches = []
-        for first in range(0, len(tiles), per_batch):
-            some = tiles[first : first + per_batch]
-            ids = np.column_stack([np.tile(some, (z, 1)), np.repeat(np.arange(z), len(some))])
-            batches.append(ids.astype(np.int64))
+        for rows in np.array_split(np.arange(y), down):
+            for columns in np.array_split(np.arange(x), across):
+                tiles = np.stack(np.meshgrid(np.arange(z), rows, columns, indexing="ij"), axis=-1)
+                batches.append(tiles.reshape(-1, 3)[:, ::-1].astype(np.int64))
         return batches
+
+
+def _cuts(x: int, y: int, count: int) -> tuple[int, int]:
+    """Into how many parts to cut x and y so that there are at least `count` blocks, with the least border."""
+    choices = ((across, max(1, -(-count // across))) for across in range(1, min(x, count) + 1))
+    return min(
+        (cuts for cuts in choices if cuts[1] <= y),
+        key=lambda cuts: -(-x // cuts[0]) + -(-y // cuts[1]),
+        default=(x, y),
+    )
 
 
 def run_schedule(
@@ -60,24 +76,19 @@ def run_schedule(
     """Run every workgroup once. Raises UnsupportedError and MemoryFaultError as `run_batch` does."""
     batches = schedule.batches(dispatch.waves)
     total = sum(map(len, batches))
+    processes = min(schedule.processes, len(batches))
     with _one_blas_thread():
-        # The first batch compiles the program and finds what is not executed before any process is started.
-        run_batch(program, dispatch, batches[0])
-        done = len(batches[0])
-        if progress:
-            progress(done, total)
-        rest = batches[1:]
-        processes = min(schedule.processes, len(rest))
-        if processes <= 1:
-            for batch in rest:
-                run_batch(program, dispatch, batch)
-                done += len(batch)
-                if progress:
-                    progress(done, total)
+        if processes > 1:
+            _run_processes(
+                program, dispatch, memory, batches, processes, lambda done: progress and progress(done, total)
+            )
             return
-        _run_processes(
-            program, dispatch, memory, rest, processes, lambda more: progress and progress(done + more, total)
-        )
+        done = 0
+        for batch in batches:
+            run_batch(program, dispatch, batch)
+            done += len(batch)
+            if progress:
+                progress(done, total)
 
 
 def _run_processes(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_model import NAME, accumulator_lanes, fragment, zero
 
-from argpack.emulator import matrix
+from argpack.emulator import matrix, products
 from argpack.emulator.waves import LANES
 
 # Operands of rows start at v0, v4 and v8, of columns at v16, v20 and v24; scales lie in v32 to v35; data that may be
@@ -234,7 +234,8 @@ def test_operands_at_any_register(assembler):
 def test_many_waves_in_small_parts(assembler, monkeypatch):
     program = grid(2, 3, depth=3)
     found = run(assembler, program, 1)
-    monkeypatch.setattr(matrix, "_DECODED", 1)  # one wave at a time
+    monkeypatch.setattr(products, "_SHARED_BYTES", 0)
+    monkeypatch.setattr(products, "_ALONE_BYTES", 1)  # one wave at a time
     assert np.array_equal(run(assembler, program, 1), found)
 
 

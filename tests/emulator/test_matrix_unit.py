@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_model import FP4, NAME, Sum, accumulator_lanes, fragment
 
-from argpack.emulator.matrix import decode
+from argpack.emulator.products import decode
 from argpack.errors import UnsupportedError
 
 PLAIN = f"{NAME} a[0:3], v[0:3], v[4:7], a[0:3], v8, v9"

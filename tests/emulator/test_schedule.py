@@ -141,7 +141,8 @@ def test_a_worker_takes_batches_until_none_is_left(prepared):
     ours, theirs = multiprocessing.Pipe(duplex=False)
     schedule._work(program, dispatch, memory, batches, multiprocessing.Value("q", 0), theirs)
     *counts, over_reads = drain(ours)
-    assert counts == [3] * 10
+    assert counts == [len(batch) for batch in batches]
+    assert len(counts) > 1
     assert list(over_reads.values()) == [120]
 
 

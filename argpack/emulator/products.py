@@ -1,0 +1,152 @@
+"""Captured operands decoded and multiplied: what a stage of the matrix queue comes down to.
+
+Waves that share rows of A or of B (neighbours in a workgroup, workgroups in a row of the grid) hold the same packed
+bytes. Each distinct operand is decoded once; every wave still does its own multiplication, of the same shape as if it
+were alone, so results do not depend on who shares what.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TILE = 16
+# float32 bytes of operands decoded at once: where operands are shared, and where they are not and the cache counts.
+_SHARED_BYTES = 16 << 20
+_ALONE_BYTES = 1 << 20
+# From this scale on, FP4 times scale can exceed float32; 255 is NaN and stays one.
+_TOO_LARGE = 253
+
+_FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=np.float32)
+# Two numbers per byte, low nibble first.
+_PAIRS = np.stack([_FP4[np.arange(256) & 15], _FP4[np.arange(256) >> 4]], axis=1)
+_PAIRS_32 = np.ascontiguousarray(_PAIRS).view(np.complex64)[:, 0]
+_PAIRS_64 = np.ascontiguousarray(_PAIRS.astype(np.float64)).view(np.complex128)[:, 0]
+_SCALES_64 = np.r_[np.ldexp(1.0, np.arange(255) - 127), np.nan]
+_SCALES_32 = np.r_[np.ldexp(np.float32(1), np.arange(255) - 127), np.float32(np.nan)].astype(np.float32)
+
+# Any odd numbers do: equal marks are only a hint, equality is checked.
+_WEIGHTS = (np.random.default_rng(0).integers(0, 1 << 63, 136, dtype=np.uint64) << np.uint64(1)) | np.uint64(
+    1
+)
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A fragment's value: `packed` uint32 (wave, lane, 4), `scale` uint8 (wave, lane)."""
+
+    packed: NDArray[np.uint32]
+    scale: NDArray[np.uint8]
+
+    @cached_property
+    def mark(self) -> NDArray[np.uint64]:
+        """A number per wave, uint64 (wave,): equal where the wave's value is equal, and hardly ever else."""
+        words = self.packed.reshape(len(self.packed), -1).view(np.uint64)
+        scales = self.scale.view(np.uint64)
+        return np.asarray(words @ _WEIGHTS[:128] + scales @ _WEIGHTS[128:])
+
+    def same(self, of_wave: NDArray[np.intp]) -> bool:
+        """Whether each wave's value is that of wave `of_wave[wave]`."""
+        packed, scale = self.packed.view(np.complex128)[..., 0], self.scale
+        return bool(
+            np.array_equal(packed.view(np.uint64), packed[of_wave].view(np.uint64))
+            and np.array_equal(scale, scale[of_wave])
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a stage: distinct values uint8, `packed` (distinct, row, K / 2) and `scales` (distinct, row, K / 32).
+
+    `of_wave` (wave,) says which of them each wave has.
+    """
+
+    packed: NDArray[np.uint8]
+    scales: NDArray[np.uint8]
+    of_wave: NDArray[np.intp]
+
+
+def gather(grid: list[list[Capture]]) -> Operand:
+    """The operand that captures make: grid[r][t] has rows 16 · r and up, elements 128 · t and up of K."""
+    first_wave, of_wave = _distinct(grid)
+    count, size, depth = len(first_wave), len(grid), len(grid[0])
+    # Lane l holds row l % 16 and the 32 elements of K from 32 · (l / 16): 16 bytes, moved as one item.
+    packed = np.empty((count, size, TILE, depth, 4), dtype=np.complex128)
+    scales = np.empty((count, size, TILE, depth, 4), dtype=np.uint8)
+    for r, row in enumerate(grid):
+        for t, capture in enumerate(row):
+            items = capture.packed.view(np.complex128)[..., 0][first_wave]
+            packed[:, r, :, t] = items.reshape(count, 4, TILE).transpose(0, 2, 1)
+            scales[:, r, :, t] = capture.scale[first_wave].reshape(count, 4, TILE).transpose(0, 2, 1)
+    return Operand(
+        packed.view(np.uint8).reshape(count, size * TILE, -1), scales.reshape(count, size * TILE, -1), of_wave
+    )
+
+
+def _distinct(grid: list[list[Capture]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first wave of each distinct value, and for each wave the number of its value."""
+    captures = [capture for row in grid for capture in row]
+    marks = np.zeros(len(captures[0].packed), dtype=np.uint64)
+    for number, capture in enumerate(captures):
+        marks += capture.mark * _WEIGHTS[number % 128]
+    _, first_wave, of_wave = np.unique(marks, return_index=True, return_inverse=True)
+    alone = np.arange(len(marks), dtype=np.intp)
+    if len(first_wave) == len(marks):
+        return alone, alone
+    representative = first_wave[of_wave]
+    if all(capture.same(representative) for capture in captures):
+        return first_wave, of_wave
+    return alone, alone
+
+
+def multiply(tile: NDArray[np.float32], rows: Operand, columns: Operand) -> None:
+    """tile (wave, rows, columns) += rows · columnsᵀ."""
+    wide = max(_finite_max(rows.scales), _finite_max(columns.scales)) >= _TOO_LARGE
+    number = np.float64 if wide else np.float32
+    size = 2 * number().itemsize
+    if size * (rows.packed.size + columns.packed.size) <= _SHARED_BYTES:
+        step = len(tile)
+    else:
+        step = max(1, _ALONE_BYTES // (size * (rows.packed[0].size + columns.packed[0].size)))
+    sums = np.empty(tile.shape[1:], dtype=number)
+    for first in range(0, len(tile), step):
+        left, left_of = _decoded(rows, slice(first, first + step), number)
+        right, right_of = _decoded(columns, slice(first, first + step), number)
+        for wave, (i, j) in enumerate(zip(left_of, right_of, strict=True), first):
+            np.matmul(left[i], right[j].T, out=sums)
+            tile[wave] += sums
+
+
+def _decoded(
+    operand: Operand, waves: slice, number: type[np.floating[Any]]
+) -> tuple[NDArray[Any], list[int]]:
+    """The values that some waves need, decoded, and which of them each of these waves has."""
+    needed, of_wave = np.unique(operand.of_wave[waves], return_inverse=True)
+    out = np.empty((len(needed), operand.packed.shape[1], 2 * operand.packed.shape[2]), dtype=number)
+    whole = len(needed) == len(operand.packed)
+    packed = operand.packed if whole else operand.packed[needed]
+    decode(packed, operand.scales if whole else operand.scales[needed], out)
+    return out, of_wave.tolist()
+
+
+def _finite_max(scales: NDArray[np.uint8]) -> int:
+    largest = int(scales.max())
+    return largest if largest < 255 else int(np.where(scales == 255, 0, scales).max())
+
+
+def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:
+    """FP4 bytes (n, row, K / 2) times E8M0 scales (n, row, K / 32) into `out`, a float (n, row, K)."""
+    pairs, powers = (_PAIRS_64, _SCALES_64) if out.dtype == np.float64 else (_PAIRS_32, _SCALES_32)
+    # In parts that stay in the cache between the two passes.
+    step = max(1, _ALONE_BYTES // max(1, out[0].nbytes))
+    for first in range(0, len(out), step):
+        part = slice(first, first + step)
+        pairs.take(packed[part], mode="clip", out=out[part].view(pairs.dtype))
+        blocks = out[part].reshape(*scales[part].shape, 32)
+        np.multiply(blocks, powers.take(scales[part])[..., None], out=blocks)
