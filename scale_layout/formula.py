@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from argpack.errors import InputError
+from scale_layout.strides import steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scale_layout.layout import Layout
     from scale_layout.pattern import Group, Pattern
+    from scale_layout.strides import Step
 
 
 @overload
@@ -75,20 +77,15 @@ def formula_text(layout: Layout) -> str:
     scale_32x8: `(r//32)*32*C + (c//8)*256 + (c%4)*64 + (r%16)*4 + ((c%8)//4)*2 + (r%32)//16` (in C, / for
     //).
     """
-    axes = layout.axes
-    names = [axis.name for axis in axes.axes]
-    indices = dict(
-        zip(names, _index_texts(axes.rows, "r", "R") + _index_texts(axes.cols, "c", "C"), strict=True)
-    )
-    extents = {axis.name: axis.extent for axis in axes.axes}
     terms = []
-    for position, name in enumerate(axes.order):
-        stride = _stride_text(axes, [(inner, extents[inner]) for inner in axes.order[position + 1 :]])
-        index = indices[name]
-        if stride == "1":
+    for step in reversed(steps(layout)):
+        index = _index_text(step, layout.axes)
+        if step.stride.text == "1":
             terms.append(index)
         else:
-            terms.append(f"({index})*{stride}" if not index.isalpha() else f"{index}*{stride}")
+            terms.append(
+                f"({index})*{step.stride.text}" if not index.isalpha() else f"{index}*{step.stride.text}"
+            )
     return " + ".join(terms)
 
 
@@ -125,40 +122,11 @@ def _split(group: Group, index: NDArray[np.int64] | int, length: int) -> list[ND
     return [index, *reversed(parts)]
 
 
-def _index_texts(group: Group, variable: str, length: str) -> list[str]:
-    texts = []
-    for position in range(len(group.axes)):
-        text = variable
-        if position > 0:
-            text = f"{text}%{_span_text(group, position, length)}"
-        inner = _span_text(group, position + 1, length)
-        if inner != "1":
-            text = f"({text})//{inner}" if "%" in text else f"{text}//{inner}"
-        texts.append(text)
-    return texts
-
-
-def _span_text(group: Group, position: int, length: str) -> str:
-    """How many elements the axes from `position` on span: a number, or a part of the length if they hold
-    the free axis."""
-    if position <= group.free:
-        return f"({length}//{group.outer(position)})"
-    return str(group.inner(position - 1))
-
-
-def _stride_text(axes: Pattern, inner: list[tuple[str, int | None]]) -> str:
-    number = 1
-    names = [name for name, _ in inner]
-    for _, extent in inner:
-        number *= extent or 1
-    factors = []
-    for group, length in ((axes.rows, "R"), (axes.cols, "C")):
-        if group.axes[group.free].name in names:
-            if number % group.multiple == 0:
-                number //= group.multiple
-                factors.append(length)
-            else:
-                factors.append(f"({length}//{group.multiple})")
-    if number != 1 or not factors:
-        factors.insert(0, str(number))
-    return "*".join(factors)
+def _index_text(step: Step, axes: Pattern) -> str:
+    """The index along one axis: `(c%8)//4`."""
+    group, text = (axes.rows, "r") if step.side == "row" else (axes.cols, "c")
+    if step.axis != group.axes[0].name:
+        text = f"{text}%{step.reach.text}"
+    if step.apart.text != "1":
+        text = f"({text})//{step.apart.text}" if "%" in text else f"{text}//{step.apart.text}"
+    return text
