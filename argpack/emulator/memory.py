@@ -45,14 +45,15 @@ class Allocation:
 class DeviceMemory:
     """Buffers placed in one address space and the accesses made to them.
 
-    `sizes` gives bytes per buffer name. The backing store is zero until written and costs no memory before.
+    `sizes` gives bytes per buffer name. The backing store is zero until written and costs no memory before. Who places
+    buffers himself (`place`) gives none, and a store of his own whose first byte has device address `base`.
     """
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.allocations: dict[str, Allocation] = {}
+    def __init__(self, sizes: Mapping[str, int], *, store: mmap.mmap | None = None, base: int = BASE) -> None:
+        placed = []
         cursor = GUARD
         for name, size in sizes.items():
-            self.allocations[name] = Allocation(name, BASE + cursor, size)
+            placed.append(Allocation(name, base + cursor, size))
             # Twice: behind one buffer is never mistaken for in front of the next.
             cursor += -(-size // GUARD) * GUARD + 2 * GUARD
         if cursor >= 1 << 46:
@@ -61,20 +62,27 @@ class DeviceMemory:
             )
         # Shared with the processes that run other workgroups; pages cost nothing before they are touched.
         try:
-            self._bytes = np.frombuffer(mmap.mmap(-1, cursor), dtype=np.uint8)
+            store = store or mmap.mmap(-1, cursor)
         except OSError as error:
             raise InputError(f"buffers of {cursor} bytes: no memory for them ({error.strerror})") from None
+        self._base = base
+        self._bytes = np.frombuffer(store, dtype=np.uint8)
         self.dwords = self._bytes.view(np.uint32)
         self.quads = self._bytes.view(np.complex128)
-        self._starts = np.array([a.address - BASE for a in self.allocations.values()], dtype=np.int64)
-        self._ends = self._starts + np.array([a.size for a in self.allocations.values()], dtype=np.int64)
+        self.place(placed)
+
+    def place(self, allocations: Sequence[Allocation]) -> None:
+        """Have these buffers, in ascending order with guard zones between, and no others; no access was made yet."""
+        self.allocations = {allocation.name: allocation for allocation in allocations}
+        self._starts = np.array([a.address - self._base for a in allocations], dtype=np.int64)
+        self._ends = self._starts + np.array([a.size for a in allocations], dtype=np.int64)
         self._names = list(self.allocations)
         self.over_reads: Counter[tuple[str, str]] = Counter()
 
     def view(self, name: str) -> NDArray[np.uint8]:
         """The bytes of one buffer, shape (size,), writable and shared with the device."""
         allocation = self.allocations[name]
-        start = allocation.address - BASE
+        start = allocation.address - self._base
         return self._bytes[start : start + allocation.size]
 
     def locate(
@@ -92,7 +100,7 @@ class DeviceMemory:
         A read in a guard zone is counted in `over_reads` and left out of the mask; a wild read, or a write outside
         every buffer, raises MemoryFaultError naming `where`.
         """
-        offset = address - BASE
+        offset = address - self._base
         if self._in_one_buffer(offset, size, active):
             return offset, active
         return offset, self._check_each(offset, size, active, where=where, write=write)
@@ -105,7 +113,7 @@ class DeviceMemory:
         Dwords that are not `active` (a mask of shape S, or None) or lie in a guard zone are 0. Raises MemoryFaultError
         as `locate` does.
         """
-        offset = address - BASE
+        offset = address - self._base
         if self._in_one_buffer(offset, 4 * dwords, active):
             return self.gather(offset, active, dwords)
         each = address[..., None] + 4 * np.arange(dwords)
@@ -141,7 +149,7 @@ class DeviceMemory:
             wild = outside & ~near
             if wild.any():
                 raise MemoryFaultError(
-                    self._describe(int(offset[wild][0]) + BASE, size, where=where, write=write)
+                    self._describe(int(offset[wild][0]) + self._base, size, where=where, write=write)
                 )
             for number in np.unique(known[outside]):
                 lanes = outside & (known == number)
@@ -150,7 +158,7 @@ class DeviceMemory:
 
     def _describe(self, address: int, size: int, *, where: str, write: bool) -> str:
         verb = "write to" if write else "read from"
-        offset = address - BASE
+        offset = address - self._base
         index = int(np.searchsorted(self._starts, offset, side="right")) - 1
         behind = offset - int(self._ends[index]) if index >= 0 else 1 << 62
         ahead = int(self._starts[index + 1]) - offset if index + 1 < len(self._starts) else 1 << 62
@@ -158,7 +166,7 @@ class DeviceMemory:
             place = f"across the end of {self._names[index]}"
         elif min(behind, ahead) > _NEAR:
             # A negative number is an address with its highest bit set.
-            place = "below every buffer" if 0 <= address < BASE else "far above every buffer"
+            place = "below every buffer" if 0 <= address < self._base else "far above every buffer"
         elif behind <= ahead:
             place = f"{behind:,} bytes past the end of {self._names[index]}"
         else:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.engine import Dispatch, unsupported_start
 from argpack.emulator.memory import DeviceMemory, MemoryFaultError, contents
-from argpack.emulator.program import Program
 from argpack.emulator.schedule import Schedule, run_schedule
-from argpack.errors import InputError, UnsupportedError
+from argpack.errors import InputError
+from argpack.launch.emulated import PROCESSOR, check_sizes, dispatch, load
 from argpack.launch.launch import Launch, LaunchResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ARGUMENTS = "kernarg segment"
-_PROCESSOR = "gfx950"
-_LDS_BYTES = 160 * 1024
-_WORK_ITEMS = 1024
 
 
 class EmulatorBackend:
     """The `Backend` that needs no GPU. `processes` limits the processes used (default: one per available core)."""
 
     name = "emulator"
-    description = f"built-in CPU emulator of {_PROCESSOR}"
+    description = f"built-in CPU emulator of {PROCESSOR}"
 
     def __init__(self, *, processes: int | None = None) -> None:
         self._processes = processes or len(os.sched_getaffinity(0))
@@ -40,53 +35,30 @@ class EmulatorBackend:
         Raises UnsupportedError for a foreign target or an instruction that is not executed, InputError for a launch
         that contradicts itself.
         """
-        target = launch.code_object.target
-        if target.processor != _PROCESSOR:
-            raise UnsupportedError(
-                f"{launch.code_object.source}: code object for {target}, this emulator executes {_PROCESSOR}"
-            )
-        descriptor = launch.kernel.descriptor
-        missing = unsupported_start(descriptor)
-        if missing:
-            raise UnsupportedError(
-                f"{launch.code_object.source}: kernel {launch.kernel.name!r}: the emulator does not have {missing}"
-            )
-        _check_sizes(launch)
-        memory, arguments = _place(launch)
-        code, base = _code(launch)
-        program = Program(
-            code, base, memory, flush_f32=descriptor.denorm_mode_32 == 0, name=launch.kernel.name
-        )
-        dispatch = Dispatch(
-            descriptor=descriptor,
-            entry=launch.kernel.code_address,
+        check_sizes(
+            launch.code_object,
+            launch.kernel,
+            grid=launch.grid,
             block=launch.block,
-            lds_size=launch.kernel.group_segment_size + launch.dynamic_lds,
+            dynamic_lds=launch.dynamic_lds,
+        )
+        memory, arguments = _place(launch)
+        program = load(launch.code_object, launch.kernel, memory)
+        start = dispatch(
+            launch.kernel,
+            block=launch.block,
+            dynamic_lds=launch.dynamic_lds,
             kernarg_address=memory.allocations[_ARGUMENTS].address,
         )
         started = time.perf_counter()
         errors: tuple[str, ...] = ()
         try:
-            run_schedule(program, dispatch, memory, Schedule(launch.grid, self._processes), progress=progress)
+            run_schedule(program, start, memory, Schedule(launch.grid, self._processes), progress=progress)
         except MemoryFaultError as fault:
             errors = (str(fault),)
         seconds = time.perf_counter() - started
         after = contents(memory, [buffer.name for buffer in launch.buffers])
         return LaunchResult(after, seconds, arguments, memory.findings(), errors)
-
-
-def _check_sizes(launch: Launch) -> None:
-    """Raises InputError for a grid, block or LDS that no gfx950 device starts."""
-    where = f"{launch.code_object.source}: kernel {launch.kernel.name!r}"
-    items = math.prod(launch.block)
-    if min(*launch.grid, *launch.block) < 1 or items > _WORK_ITEMS:
-        raise InputError(
-            f"{where}: grid {launch.grid}, block {launch.block}: expected 1 or more of each, "
-            f"and at most {_WORK_ITEMS} work-items"
-        )
-    lds = launch.kernel.group_segment_size + launch.dynamic_lds
-    if not 0 <= lds <= _LDS_BYTES:
-        raise InputError(f"{where}: {lds} bytes of LDS, {_PROCESSOR} has {_LDS_BYTES}")
 
 
 def _place(launch: Launch) -> tuple[DeviceMemory, bytes]:
@@ -111,13 +83,3 @@ def _place(launch: Launch) -> tuple[DeviceMemory, bytes]:
         packed[relocation.offset : relocation.offset + 8] = address.to_bytes(8, "little")
     memory.view(_ARGUMENTS)[: len(packed)] = np.frombuffer(bytes(packed), dtype=np.uint8)
     return memory, bytes(packed)
-
-
-def _code(launch: Launch) -> tuple[bytes, int]:
-    entry = launch.kernel.code_address
-    for segment in launch.code_object.segments:
-        if segment.address <= entry < segment.address + len(segment.data):
-            return segment.data, segment.address
-    raise InputError(
-        f"{launch.code_object.source}: no segment holds the entry {entry:#x} of {launch.kernel.name}"
-    )
