@@ -49,31 +49,88 @@ def _tables() -> tuple[Callable[[bytes, str], Any], type]:
     return decode_inst, FixedBitField
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What all instructions of one opcode and variant share. `fields` are name, lowest bit and mask."""
+
+    size: int
+    mnemonic: str
+    encoding: str
+    fields: tuple[tuple[str, int, int], ...]
+
+
+# Forms met so far: the library's search for one costs more than all the rest of decoding.
+_FORMS: dict[tuple[int, ...], _Form] = {}
+
+
 def decode(code: bytes, address: int) -> Instruction:
     """Decode the first instruction of `code` (bytes, at least 4), which lies at device address `address`.
 
     Raises UnsupportedError, with the words found, where the tables know no such encoding.
     """
+    key = _key(code)
+    form = _FORMS.get(key)
+    if form is None:
+        form = _FORMS[key] = _form(code, address)
+    if form.size > len(code):
+        raise UnsupportedError(
+            f"no gfx950 instruction at {address:#x}: {form.mnemonic} has {form.size} bytes, "
+            f"the code ends after {len(code)}"
+        )
+    raw = bytes(code[: form.size])
+    bits = int.from_bytes(raw, "little")
+    fields = {name: bits >> low & mask for name, low, mask in form.fields}
+    literal = fields.pop("literal", None)
+    return Instruction(address, form.size, form.mnemonic, form.encoding, fields, literal, raw)
+
+
+def _form(code: bytes, address: int) -> _Form:
     decode_inst, fixed = _tables()
     try:
         inst = decode_inst(bytes(code[:LONGEST]), "cdna")
         size = int(inst.size())
-        raw = int(inst._raw)  # noqa: SLF001  the library offers no public access to raw fields
     except (ValueError, AssertionError, IndexError, KeyError) as error:
         words = code[:8].hex(" ", 4)
         raise UnsupportedError(f"no gfx950 instruction at {address:#x}: bytes {words} ({error})") from None
-    if size > len(code):
-        raise UnsupportedError(
-            f"no gfx950 instruction at {address:#x}: {inst.op.name.lower()} has {size} bytes, "
-            f"the code ends after {len(code)}"
-        )
-    fields = {
-        name: (raw >> field.lo) & ((1 << (field.hi - field.lo + 1)) - 1)
+    fields = tuple(
+        (name, field.lo, (1 << (field.hi - field.lo + 1)) - 1)
         for name, field in inst._fields
         if not isinstance(field, fixed)
-    }
-    literal = fields.pop("literal", None)
+    )
     mnemonic = inst.op.name.lower()
     for suffix in ("_e32", "_e64"):
         mnemonic = mnemonic.removesuffix(suffix)
-    return Instruction(address, size, mnemonic, type(inst).__name__, fields, literal, bytes(code[:size]))
+    return _Form(size, mnemonic, type(inst).__name__, fields)
+
+
+# The bits of the first dword that hold encoding and opcode, by the encoding's own bits, the longest first: shift,
+# value, mask. From the CDNA instruction set manual, "microcode formats".
+_OPCODE_BITS = (
+    (23, 0b101111101, 0xFF80FF00),  # SOP1
+    (23, 0b101111110, 0xFFFF0000),  # SOPC
+    (23, 0b101111111, 0xFFFF0000),  # SOPP
+    (28, 0b1011, 0xFF800000),  # SOPK
+    (30, 0b10, 0xFF800000),  # SOP2
+    (25, 0b0111111, 0xFE01FE00),  # VOP1
+    (25, 0b0111110, 0xFFFE0000),  # VOPC
+    (31, 0b0, 0xFE000000),  # VOP2
+    (26, 0b110111, 0xFFFCC000),  # FLAT, GLOBAL, SCRATCH
+    (30, 0b11, 0xFFFF0000),  # VOP3, VOP3P, SMEM, DS, MUBUF
+)
+# Operand codes that change the variant: SDWA, DPP, a literal.
+_VARIANTS = (249, 250, LITERAL)
+
+
+def _key(code: bytes) -> tuple[int, ...]:
+    """Equal for instructions of the same opcode and variant."""
+    word = int.from_bytes(code[:4], "little")
+    mask = next(mask for shift, value, mask in _OPCODE_BITS if word >> shift == value)
+    sources: tuple[int, ...]
+    if word >> 30 == 0b11:
+        second = int.from_bytes(code[4:8], "little")
+        sources = (second & 0x1FF, second >> 9 & 0x1FF, second >> 18 & 0x1FF)
+        # A matrix instruction with scales is two in one: the second half has an opcode of its own.
+        more = int.from_bytes(code[8:12], "little") >> 16 if word >> 23 == 0b110100111 else 0
+    else:
+        sources, more = (word & 0x1FF, word & 0xFF, word >> 8 & 0xFF), 0
+    return (word & mask, more, *(code if code in _VARIANTS else 0 for code in sources))

@@ -81,12 +81,27 @@ def test_a_truncated_instruction():
 
 def test_without_the_decoders_library_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "tinygrad.renderer.amd", None)
+    monkeypatch.setattr(decoder, "_FORMS", {})
     decoder._tables.cache_clear()
     try:
         with pytest.raises(UnavailableError, match=r"needs tinygrad .*: pip install 'argpack\[emulator\]'"):
             decode(ENDPGM, 0)
     finally:
         decoder._tables.cache_clear()
+
+
+def test_a_form_met_before_decodes_as_when_first_met(kernels_dir, monkeypatch):
+    """Decoding remembers forms by opcode: what was decoded before must not show in what is decoded next."""
+    path = next((kernels_dir / "gfx950" / "fmoe").rglob("*.co"))
+    code_object = read(path)
+    code = code_object.code(code_object.kernels[0])
+    at = 0
+    while at < len(code) and (found := decode(code[at : at + 24], at)).mnemonic != "s_endpgm":
+        with monkeypatch.context() as patch:
+            patch.setattr(decoder, "_FORMS", {})
+            assert decode(code[at : at + 24], at) == found
+        at += found.size
+    assert at
 
 
 # First dwords of every encoding family, so that random bits reach all of them.
