@@ -106,25 +106,37 @@ def _distinct(grid: list[list[Capture]]) -> tuple[NDArray[np.intp], NDArray[np.i
 
 
 def multiply(tile: NDArray[np.float32], rows: Operand, columns: Operand) -> None:
-    """tile (wave, rows, columns) += rows · columnsᵀ."""
-    wide = max(_finite_max(rows.scales), _finite_max(columns.scales)) >= _TOO_LARGE
-    number = np.float64 if wide else np.float32
-    size = 2 * number().itemsize
+    """tile (wave, rows, columns) += rows · columnsᵀ, in float64 for the waves whose scales ask for it."""
+    wide = _too_large(rows) | _too_large(columns)
+    for waves, number in ((np.flatnonzero(~wide), np.float32), (np.flatnonzero(wide), np.float64)):
+        if waves.size:
+            _multiply(tile, rows, columns, waves, number)
+
+
+def _multiply(
+    tile: NDArray[np.float32],
+    rows: Operand,
+    columns: Operand,
+    waves: NDArray[np.intp],
+    number: type[np.floating[Any]],
+) -> None:
+    size = 2 * np.dtype(number).itemsize
     if size * (rows.packed.size + columns.packed.size) <= _SHARED_BYTES:
-        step = len(tile)
+        step = len(waves)
     else:
         step = max(1, _ALONE_BYTES // (size * (rows.packed[0].size + columns.packed[0].size)))
     sums = np.empty(tile.shape[1:], dtype=number)
-    for first in range(0, len(tile), step):
-        left, left_of = _decoded(rows, slice(first, first + step), number)
-        right, right_of = _decoded(columns, slice(first, first + step), number)
-        for wave, (i, j) in enumerate(zip(left_of, right_of, strict=True), first):
+    for first in range(0, len(waves), step):
+        part = waves[first : first + step]
+        left, left_of = _decoded(rows, part, number)
+        right, right_of = _decoded(columns, part, number)
+        for wave, i, j in zip(part.tolist(), left_of, right_of, strict=True):
             np.matmul(left[i], right[j].T, out=sums)
             tile[wave] += sums
 
 
 def _decoded(
-    operand: Operand, waves: slice, number: type[np.floating[Any]]
+    operand: Operand, waves: NDArray[np.intp], number: type[np.floating[Any]]
 ) -> tuple[NDArray[Any], list[int]]:
     """The values that some waves need, decoded, and which of them each of these waves has."""
     needed, of_wave = np.unique(operand.of_wave[waves], return_inverse=True)
@@ -135,9 +147,14 @@ def _decoded(
     return out, of_wave.tolist()
 
 
-def _finite_max(scales: NDArray[np.uint8]) -> int:
-    largest = int(scales.max())
-    return largest if largest < 255 else int(np.where(scales == 255, 0, scales).max())
+def _too_large(operand: Operand) -> NDArray[np.bool_]:
+    """For each wave (wave,), whether FP4 times scale can exceed float32."""
+    scales = operand.scales
+    if int(scales.max()) < _TOO_LARGE:
+        return np.zeros(len(operand.of_wave), dtype=np.bool_)
+    # NaN aside, which needs no float64.
+    large = np.where(scales == 255, 0, scales).reshape(len(scales), -1).max(axis=1)
+    return np.asarray(large[operand.of_wave] >= _TOO_LARGE)
 
 
 def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:

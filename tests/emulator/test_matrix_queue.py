@@ -200,8 +200,9 @@ def test_blocks_share_operands_that_are_not_overwritten(assembler):
 def test_an_operand_overwritten_in_another_block_is_captured_anew(assembler):
     product = Product(0, 0, 16, (32, 33))
     for changed in (0, 3, 16, 32, 33):
-        program = [product, Barrier(), Copy(changed, STORE + changed), Barrier(), product, Barrier(), product]
-        check(assembler, program, limits=SIZES)
+        change = Copy(changed, STORE + changed)
+        check(assembler, [product, Barrier(), change, Barrier(), product, Barrier(), product], limits=SIZES)
+        check(assembler, [product, Barrier(), change, product], limits=SIZES)
 
 
 def test_two_sets_of_accumulators_in_turns(assembler):
@@ -237,6 +238,39 @@ def test_many_waves_in_small_parts(assembler, monkeypatch):
     monkeypatch.setattr(products, "_SHARED_BYTES", 0)
     monkeypatch.setattr(products, "_ALONE_BYTES", 1)  # one wave at a time
     assert np.array_equal(run(assembler, program, 1), found)
+
+
+def sharing_waves(*, large_scale=False):
+    """Six waves: waves 2i and 2i + 1 have the same rows, waves i and i + 2 the same columns."""
+    waves = waves_with_data(2, count=6)
+    for wave in range(6):
+        for register in [*range(12), *range(STORE, STORE + 12), 32, STORE + 32]:
+            waves.v[register][wave] = waves.v[register][wave // 2]
+        for register in [*range(16, 28), *range(STORE + 16, STORE + 28), 33]:
+            waves.v[register][wave] = waves.v[register][wave % 2]
+    if large_scale:
+        waves.v[33][3] = waves.v[33][3] & np.uint32(0xFFFFFF00) | np.uint32(254)
+    return waves
+
+
+def accumulators_of(waves, count):
+    return np.stack([waves.v[256 + register] for register in range(4 * count)], axis=1)
+
+
+@pytest.mark.parametrize("large_scale", [False, True])
+def test_results_of_a_wave_do_not_depend_on_its_neighbours(assembler, large_scale):
+    code = assembler.code("\n".join(step.text() for step in grid(2, 3, depth=3)))
+    together = accumulators_of(execute(code, sharing_waves(large_scale=large_scale)), 6)
+    for wave in range(6):
+        alone = sharing_waves(large_scale=large_scale).take(np.arange(6) == wave, pc=0)
+        assert np.array_equal(accumulators_of(execute(code, alone), 6)[0], together[wave])
+
+
+def test_operands_that_only_seem_to_be_shared_are_told_apart(assembler, monkeypatch):
+    code = assembler.code("\n".join(step.text() for step in grid(2, 2, depth=2)))
+    expected = accumulators_of(execute(code, waves_with_data(3, count=4)), 4)
+    monkeypatch.setattr(products, "_WEIGHTS", np.zeros_like(products._WEIGHTS))  # all marks are equal
+    assert np.array_equal(accumulators_of(execute(code, waves_with_data(3, count=4)), 4), expected)
 
 
 STEPS = st.one_of(
