@@ -95,3 +95,19 @@ def test_other_instructions_are_refused(assembler, text):
     message = r"^snippet: the emulator does not execute \w+ \(\w+\) at 0x1000: [0-9a-f ]+$"
     with pytest.raises(UnsupportedError, match=message):
         execute(assembler.code(text), start())
+
+
+@pytest.mark.parametrize(
+    ("text", "byte", "value", "reason"),
+    [
+        ("v_add3_u32 v0, s0, v1, v2", 4, 0xFF, "a literal constant is missing"),
+        ("v_permlane16_swap_b32 v0, v1", 1, 0xB2, "a swap with a constant or an SGPR"),
+    ],
+)
+def test_operand_codes_that_no_assembler_writes(assembler, text, byte, value, reason):
+    code = bytearray(assembler.code(text))
+    code[byte] = value
+    with pytest.raises(
+        UnsupportedError, match=f"snippet: the emulator does not execute .* at 0x1000: .*{reason}"
+    ):
+        execute(bytes(code), start())
