@@ -35,7 +35,7 @@ class Lds:
 
     def _store_offsets(self, w: Waves, address: Array, size: int, mask: Array | None, where: str) -> Array:
         inside = address if mask is None else address[mask]
-        if inside.size and (int(inside.max()) + size > self.size or int(inside.min()) < 0):
+        if inside.size and int(inside.max()) + size > self.size:
             worst = int(inside.max())
             raise MemoryFaultError(
                 f"LDS access out of range: byte {worst:#x} + {size} of {self.size:#x} by {where}"
@@ -47,9 +47,9 @@ class Lds:
         at = self._store_offsets(w, address, size, mask, where)
         if mask is not None:
             at = np.where(mask, at, 0)
-        if size == 16 and not (at & 15).any():
+        if size == 16 and not np.bitwise_or.reduce(at, axis=None) & 15:
             return self._quads.take(at >> 4, mode="clip").view(U32).reshape(*at.shape, 4)
-        if (at & 3).any():
+        if np.bitwise_or.reduce(at, axis=None) & 3:
             octets = self._bytes.take(at[..., None] + np.arange(size), mode="clip")
             return np.ascontiguousarray(octets).view(U32)
         return self._dwords.take((at >> 2)[..., None] + np.arange(size // 4), mode="clip")
@@ -69,9 +69,9 @@ class Lds:
         at = self._store_offsets(w, address, size, mask, where)
         if mask is not None:
             at, octets = at[mask], octets[mask]
-        if size == 16 and not (at & 15).any():
+        if size == 16 and not np.bitwise_or.reduce(at, axis=None) & 15:
             self._quads[at >> 4] = np.ascontiguousarray(octets).view(np.complex128)[..., 0]
-        elif size % 4 == 0 and not (at & 3).any():
+        elif size % 4 == 0 and not np.bitwise_or.reduce(at, axis=None) & 3:
             self._dwords[(at >> 2)[..., None] + np.arange(size // 4)] = np.ascontiguousarray(octets).view(U32)
         else:
             self._bytes[at[..., None] + np.arange(size)] = octets

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.products import TILE, Capture, Operand, gather, multiply
+from argpack.emulator.products import TILE, Capture, Sharing, gather, multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +88,8 @@ class MatrixQueue:
     waiting_bytes: int = 0
     held: tuple[tuple[int, ...], ...] | None = None
     tile: NDArray[np.float32] | None = None
+    row_sharing: Sharing | None = None
+    column_sharing: Sharing | None = None
 
     def capture(self, fragment: Fragment, quads: NDArray[np.uint32], *, unchanged: bool) -> None:
         """Keep a fragment's present value; one that is `unchanged` in this stretch of code may be known already."""
@@ -128,7 +130,9 @@ class MatrixQueue:
                     _store(self.tile, self.held, quads)
                 self.held, self.tile = stage.accumulators, _load(stage.accumulators, quads)
             assert self.tile is not None  # noqa: S101  set together with `held`
-            multiply(self.tile, self._operand(stage.rows), self._operand(stage.columns))
+            rows, self.row_sharing = gather(self._captures(stage.rows), self.row_sharing)
+            columns, self.column_sharing = gather(self._captures(stage.columns), self.column_sharing)
+            multiply(self.tile, rows, columns)
         captures = [captured for _, captured in self.entries]
         self.entries = [(p, c) for p, c in zip(plan.left, captures, strict=True) if p]
         self.waiting_bytes = plan.left_captures * _CAPTURE
@@ -141,8 +145,8 @@ class MatrixQueue:
             for entry, (_, captured) in enumerate(self.entries)
         )
 
-    def _operand(self, grid: tuple[tuple[Reference, ...], ...]) -> Operand:
-        return gather([[self.entries[entry][1][number] for entry, number in row] for row in grid])
+    def _captures(self, grid: tuple[tuple[Reference, ...], ...]) -> list[list[Capture]]:
+        return [[self.entries[entry][1][number] for entry, number in row] for row in grid]
 
 
 def registers(quads: NDArray[np.uint32], first: int) -> NDArray[np.uint32]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 TILE = 16
 # float32 bytes of operands decoded at once: where operands are shared, and where they are not and the cache counts.
@@ -53,11 +51,8 @@ class Capture:
 
     def same(self, of_wave: NDArray[np.intp]) -> bool:
         """Whether each wave's value is that of wave `of_wave[wave]`."""
-        packed, scale = self.packed.view(np.complex128)[..., 0], self.scale
-        return bool(
-            np.array_equal(packed.view(np.uint64), packed[of_wave].view(np.uint64))
-            and np.array_equal(scale, scale[of_wave])
-        )
+        packed, scale = self.packed.reshape(len(self.packed), -1).view(np.uint64), self.scale
+        return bool((packed == packed[of_wave]).all() and (scale == scale[of_wave]).all())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +67,18 @@ class Operand:
     of_wave: NDArray[np.intp]
 
 
-def gather(grid: list[list[Capture]]) -> Operand:
-    """The operand that captures make: grid[r][t] has rows 16 · r and up, elements 128 · t and up of K."""
-    first_wave, of_wave = _distinct(grid)
+# The first wave of each distinct value, and for each wave the number of its value.
+Sharing = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+def gather(grid: list[list[Capture]], guess: Sharing | None) -> tuple[Operand, Sharing]:
+    """The operand that captures make: grid[r][t] has rows 16 · r and up, elements 128 · t and up of K.
+
+    `guess` is who shared with whom last time: mostly true again, and checked.
+    """
+    captures = [capture for row in grid for capture in row]
+    sharing = guess if guess and _holds(captures, guess) else _distinct(captures)
+    first_wave, of_wave = sharing
     count, size, depth = len(first_wave), len(grid), len(grid[0])
     # Lane l holds row l % 16 and the 32 elements of K from 32 · (l / 16): 16 bytes, moved as one item.
     packed = np.empty((count, size, TILE, depth, 4), dtype=np.complex128)
@@ -84,25 +88,26 @@ def gather(grid: list[list[Capture]]) -> Operand:
             items = capture.packed.view(np.complex128)[..., 0][first_wave]
             packed[:, r, :, t] = items.reshape(count, 4, TILE).transpose(0, 2, 1)
             scales[:, r, :, t] = capture.scale[first_wave].reshape(count, 4, TILE).transpose(0, 2, 1)
-    return Operand(
-        packed.view(np.uint8).reshape(count, size * TILE, -1), scales.reshape(count, size * TILE, -1), of_wave
-    )
+    octets = packed.view(np.uint8).reshape(count, size * TILE, -1)
+    return Operand(octets, scales.reshape(count, size * TILE, -1), of_wave), sharing
 
 
-def _distinct(grid: list[list[Capture]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first wave of each distinct value, and for each wave the number of its value."""
-    captures = [capture for row in grid for capture in row]
+def _holds(captures: list[Capture], sharing: Sharing) -> bool:
+    first_wave, of_wave = sharing
+    if len(of_wave) != len(captures[0].packed) or len(first_wave) == len(of_wave):
+        return False
+    representative = first_wave[of_wave]
+    return all(capture.same(representative) for capture in captures)
+
+
+def _distinct(captures: list[Capture]) -> Sharing:
     marks = np.zeros(len(captures[0].packed), dtype=np.uint64)
     for number, capture in enumerate(captures):
         marks += capture.mark * _WEIGHTS[number % 128]
     _, first_wave, of_wave = np.unique(marks, return_index=True, return_inverse=True)
+    sharing = (first_wave, of_wave)
     alone = np.arange(len(marks), dtype=np.intp)
-    if len(first_wave) == len(marks):
-        return alone, alone
-    representative = first_wave[of_wave]
-    if all(capture.same(representative) for capture in captures):
-        return first_wave, of_wave
-    return alone, alone
+    return sharing if _holds(captures, sharing) else (alone, alone)
 
 
 def multiply(tile: NDArray[np.float32], rows: Operand, columns: Operand) -> None:

@@ -43,10 +43,9 @@ class Schedule:
         Neighbours read the same rows of A or of B, which the matrix unit then decodes once.
         """
         x, y, z = self.grid
-        waves = x * y * z * waves_per_workgroup
-        parts = min(self.processes, max(1, waves // _WORTH_A_PROCESS))
-        count = -(-max(1, -(-waves // _WAVES)) // parts) * parts
-        across, down = _cuts(x, y, min(count, x * y))
+        waves = z * waves_per_workgroup
+        parts = min(self.processes, max(1, x * y * waves // _WORTH_A_PROCESS))
+        across, down = _cuts(x, y, most=max(1, min(_WAVES // waves, -(-x * y // parts))))
         batches = []
         for rows in np.array_split(np.arange(y), down):
             for columns in np.array_split(np.arange(x), across):
@@ -55,14 +54,14 @@ class Schedule:
         return batches
 
 
-def _cuts(x: int, y: int, count: int) -> tuple[int, int]:
-    """Into how many parts to cut x and y so that there are at least `count` blocks, with the least border."""
-    choices = ((across, max(1, -(-count // across))) for across in range(1, min(x, count) + 1))
-    return min(
-        (cuts for cuts in choices if cuts[1] <= y),
-        key=lambda cuts: -(-x // cuts[0]) + -(-y // cuts[1]),
-        default=(x, y),
+def _cuts(x: int, y: int, *, most: int) -> tuple[int, int]:
+    """Into how many parts to cut x and y: the fewest blocks of at most `most` workgroups, then the least border."""
+    shapes = (
+        (-(-x // across), min(y, most // -(-x // across))) for across in range(max(1, -(-x // most)), x + 1)
     )
+    cuts = ((-(-x // width), -(-y // height), width + height) for width, height in shapes)
+    across, down, _ = min(cuts, key=lambda cut: (cut[0] * cut[1], cut[2]))
+    return across, down
 
 
 def run_schedule(
