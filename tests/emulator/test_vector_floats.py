@@ -94,6 +94,7 @@ def code(assembler):
         name: f"{name} v8, " + ", ".join(["v0", "v1", "v2"][:count]) for name, (count, _) in EXACT.items()
     }
     texts |= {name: f"{name} v8, v0" for name in APPROXIMATE}
+    texts["v_cvt_pk_bf16_f32"] = "v_cvt_pk_bf16_f32 v8, v0, v1"
     return assembler.snippets(texts)
 
 
@@ -113,7 +114,9 @@ def expectation(name, cases, *, flush_f32):
 @pytest.mark.parametrize("name", EXACT)
 def test_one_rounding_on_edge_values(code, name, flush_f32):
     third = itertools.cycle(FLOAT_EDGES[::3])
-    cases = [(a, b, next(third)) for a, b in itertools.product(FLOAT_EDGES, FLOAT_EDGES)]
+    cases = [
+        (a, b, next(third)) for a, b in itertools.product(FLOAT_EDGES, FLOAT_EDGES[::2] + FLOAT_EDGES[1:2])
+    ]
     if EXACT[name][0] == 1:
         cases = [(a, 0, 0) for a in FLOAT_EDGES]
     found = run(code[name], cases, flush_f32=flush_f32)
@@ -199,10 +202,10 @@ def test_float_to_integer_goes_towards_zero_and_saturates(assembler, kind, low, 
         assert result == expected & M32, hex(bits)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(cases=TRIPLES)
-def test_packed_bf16_rounds_to_nearest_even_and_keeps_nan(assembler, cases):
-    found = run(assembler.code("v_cvt_pk_bf16_f32 v8, v0, v1"), cases)
+def test_packed_bf16_rounds_to_nearest_even_and_keeps_nan(code, cases):
+    found = run(code["v_cvt_pk_bf16_f32"], cases)
     for packed, (low, high, _) in zip(found, cases, strict=True):
         for bits, half in ((low, packed & 0xFFFF), (high, packed >> 16)):
             if is_nan(bits):
