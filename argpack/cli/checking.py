@@ -71,15 +71,21 @@ def kernel_of(code_object: CodeObject) -> tuple[Kernel, Family]:
     """The kernel of a code object that argpack can launch, and its family. Raises InputError for none or
     several.
     """
-    from argpack.families import FAMILIES, family_of
+    from argpack.families import FAMILIES
+    from argpack.families.choice import family_of_kernel
 
-    known = [(kernel, family) for kernel in code_object.kernels if (family := family_of(kernel.name))]
+    found = [(kernel, family_of_kernel(kernel, code_object)) for kernel in code_object.kernels]
+    known = [(kernel, family) for kernel, family in found if family and family.workload]
     if len(known) == 1:
         return known[0]
     names = ", ".join(kernel.name for kernel in code_object.kernels) or "no kernel"
-    what = (
-        "of no family that argpack launches" if not known else f"{len(known)} that argpack launches, not one"
-    )
+    declared = sorted({family.name for _, family in found if family})
+    if known:
+        what = f"{len(known)} that argpack launches, not one"
+    elif declared:
+        what = f"of {' and '.join(declared)}, whose arguments argpack knows; it launches others"
+    else:
+        what = "of no family that argpack launches"
     families = ", ".join(family.name for family in FAMILIES)
     raise InputError(f"{code_object.source}: {names} for {code_object.target}: {what} ({families})")
 

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from argpack.kernels import resolve
 
     code_object = read(resolve(args.kernel, root=args.kernels))
-    checked = [(kernel, *_cross_check(kernel)) for kernel in code_object.kernels]
+    checked = [(kernel, *_cross_check(kernel, code_object)) for kernel in code_object.kernels]
     if args.json:
         import json
 
@@ -47,15 +47,18 @@ def run(args: argparse.Namespace) -> int:
     return int(any(contradiction for _, _, _, contradiction in checked))
 
 
-def _cross_check(kernel: Kernel) -> tuple[Family | None, tuple[str, ...], str | None]:
+def _cross_check(
+    kernel: Kernel, code_object: CodeObject
+) -> tuple[Family | None, tuple[str, ...], str | None]:
     """The kernel's family, what differs from it without harm, and what contradicts it."""
     from argpack.errors import InputError
-    from argpack.families import family_of
+    from argpack.families.choice import family_of_kernel
 
-    family = family_of(kernel.name)
-    if family is None:
-        return None, (), None
+    family = None
     try:
+        family = family_of_kernel(kernel, code_object)
+        if family is None:
+            return None, (), None
         return family, family.cross_check(kernel), None
     except InputError as error:
         return family, (), str(error)

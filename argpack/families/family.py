@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,14 +39,30 @@ class Problem:
     seed: int = 0
 
 
+class Extra(NamedTuple):
+    """An argument that some code objects of a family declare at `offset`, beyond what the host passes or any reads.
+
+    `metadata` is its name and type, `a2:ptr`; `-` stands for no name.
+    """
+
+    offset: int
+    metadata: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """One family of kernels that share an argument schema.
 
     `matches(kernel_name)` says whether a kernel belongs here; `usage(kernel_name)` gives the `Usage` per field name
-    (pads left out). `cross_check(kernel)` explains, a sentence each, where the code object's metadata and the schema
-    differ without harm; it raises InputError where they contradict. `workload` is the module, imported only to launch,
-    that has `prepare(code_object, kernel, problem, *, force) -> Workload`.
+    (pads left out). `usage(family.name)` is the strictest use over all its kernels: live where any needs the field,
+    dead where some load it without effect. `cross_check(kernel)` explains, a sentence each, where the code object's
+    metadata and the schema differ without harm; it raises InputError where they contradict. `workload` is the module,
+    imported only to launch, that has `prepare(code_object, kernel, problem, *, force) -> Workload`; None where
+    argpack decodes the arguments and cannot launch the kernels yet.
+
+    For people and for `argpack schema check`: `launch_rule` says grid and workgroup in words, `segments` are the
+    kernarg segment sizes in bytes that code objects declare (the host passes `schema.size` bytes), `metadata_names`
+    what the metadata calls each field (`name:type`), `extras` what it declares beyond them.
     """
 
     name: str
@@ -55,7 +71,12 @@ class Family:
     matches: Callable[[str], bool]
     usage: Callable[[str], Mapping[str, Usage]]
     cross_check: Callable[[Kernel], tuple[str, ...]]
-    workload: str
+    workload: str | None = None
+    launch_rule: str = ""
+    segments: tuple[int, ...] = ()
+    metadata_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    extras: tuple[Extra, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

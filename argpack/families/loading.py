@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
+from argpack.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -40,5 +42,7 @@ class Workloads(Protocol):
 
 
 def load_workloads(family: Family) -> Workloads:
-    """Import the family's workload module."""
+    """Import the family's workload module. Raises InputError for a family that argpack cannot launch yet."""
+    if family.workload is None:
+        raise InputError(f"{family.name}: argpack knows its arguments and cannot launch its kernels yet")
     return cast("Workloads", importlib.import_module(family.workload))

@@ -90,7 +90,7 @@ sha256  380bfbd6b41293ef5defe07bff2024c518c1789dd3de01b7d00f576127ce518a
 target  gfx942, code object V5 (ABI version 3); metadata 1.2, which names amdgcn-amd-amdhsa--gfx942
 
 kernel  flatmm_uk_gfx9_f16f8_128x256x128_1x4x1_16x16x32
-family  none that argpack knows
+family  AITER flatmm_a8w8_blockscale: fp8 GEMM with block scales (flatmm), compiled
 launch  workgroups of exactly 256 x 1 x 1 work-items in waves of 64 lanes
 start   s[0:1] kernarg_segment_ptr, s2 workgroup_id_x, s3 workgroup_id_y, v0 work-item id x
 code    7708 bytes at 0x1c00

@@ -114,7 +114,10 @@ def test_own_sgemm_has_its_own_buffer(pack):
             [SMALL, *SIZES, "-o", "/nowhere/at/all"],
             "/nowhere/at/all: cannot be written: No such file or directory",
         ),
-        (["gfx942/all_reduce.co", *SIZES], "for gfx942: of no family that argpack launches"),
+        (
+            ["gfx942/all_reduce.co", *SIZES],
+            "for gfx942: of aiter_all_reduce, whose arguments argpack knows; it launches others",
+        ),
         ([SMALL, "-m", "1", "-n", "32"], "the following arguments are required: -k"),
     ],
 )

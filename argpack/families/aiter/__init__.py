@@ -1,0 +1,1 @@
+"""Declarations of AITER's kernel families, written by tools/declare_families."""
