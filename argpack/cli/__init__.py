@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "run a kernel on a problem and say whether its numbers are right",
     "show": "decode an argument buffer field by field",
     "diff": "compare two argument buffers field by field",
+    "table": "decode a log of many argument buffers into columns",
     "inspect": "what a code object says of itself",
     "pack": "pack the argument buffer that a problem needs",
     "kernels": "fetch and list the code objects of AITER",

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 from argpack.hexdump import Kind, readings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from argpack.cli.decoding import Decoding
     from argpack.hexdump import ByteDiff, Diff, Dump, Reading
+    from argpack.hexdump.mistakes import Mistake
 
 
-def shown(dump: Dump, chosen: Decoding) -> dict[str, Any]:
-    """A dump, decoded."""
+def shown(dump: Dump, chosen: Decoding, implied: Mapping[str, int | float]) -> dict[str, Any]:
+    """A dump, decoded; `implied` are the values that its sizes ask for, by field name."""
+    from argpack.hexdump.doubts import doubts
+
     slots = readings(dump, chosen.schema, chosen.usage)
     return {
         **_dump(dump),
@@ -24,15 +29,15 @@ def shown(dump: Dump, chosen: Decoding) -> dict[str, Any]:
             for reading in slots
             if reading.slot.field is None
         ],
+        "doubts": [{"name": doubt.name, "text": doubt.text} for doubt in doubts(slots, implied)],
         "beyond": " ".join(dump.cells(chosen.schema.size, dump.size)),
     }
 
 
-def compared(found: Diff, chosen: Decoding) -> dict[str, Any]:
-    """A comparison by field."""
-    from argpack.hexdump.hints import find_shift, hint
+def compared(found: Diff, chosen: Decoding, mistake: Mistake | None) -> dict[str, Any]:
+    """A comparison by field, and the mistake behind the differences where one is known."""
+    from argpack.hexdump.hints import hint
 
-    shift = find_shift(found)
     return {
         "same": found.same,
         "first": _dump(found.first),
@@ -43,7 +48,7 @@ def compared(found: Diff, chosen: Decoding) -> dict[str, Any]:
         "live_fields": list(found.live_fields),
         "not_compared": list(found.not_compared),
         "counts": {kind.value: len(found.of_kind(kind)) for kind in Kind},
-        "shift": {"start": shift.start, "by": shift.by} if shift else None,
+        "mistake": {"kind": mistake.kind, "text": mistake.text} if mistake else None,
         "differences": [
             {
                 "name": difference.first.slot.name,
@@ -52,7 +57,7 @@ def compared(found: Diff, chosen: Decoding) -> dict[str, Any]:
                 "unit": difference.first.slot.field.unit if difference.first.slot.field else "",
                 "first": _content(difference.first),
                 "second": _content(difference.second),
-                "note": difference.note or (hint(difference, found) if not shift else ""),
+                "note": difference.note or (hint(difference, found) if not mistake else ""),
             }
             for difference in found.differences
         ],
@@ -94,7 +99,11 @@ def _field(reading: Reading) -> dict[str, Any]:
     }
 
 
-def _content(reading: Reading) -> dict[str, Any]:
-    value = reading.value
+def plain(value: float | None) -> int | float | str | None:
+    """A value as JSON has it."""
     finite = value is None or not isinstance(value, float) or math.isfinite(value)
-    return {"bytes": reading.cells, "value": value if finite else str(value), "text": reading.text}
+    return value if finite else str(value)
+
+
+def _content(reading: Reading) -> dict[str, Any]:
+    return {"bytes": reading.cells, "value": plain(reading.value), "text": reading.text}

@@ -1,62 +1,50 @@
 """Decode a dump of an argument buffer field by field: value, unit, what the kernel does with it.
 
-The dump may be an offset table, plain hex, little-endian words, raw binary or the JSON of a captured launch.
-Exit codes: 0 decoded, 2 could not decode.
+Values that can hardly be meant are pointed out: another type's bits, impossible addresses, strides in another
+unit than M, N and K imply. Exit codes: 0 decoded, 2 could not decode.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.cli import decoding
-from argpack.errors import InputError
-from argpack.families.family import Usage
+from argpack.cli import decoding, output
 
 if TYPE_CHECKING:
     import argparse
-
-    from argpack.cli.decoding import Decoding
-    from argpack.hexdump import Dump
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack show`."""
     parser.add_argument("file", metavar="FILE", help="the dump, - for standard input")
     decoding.add_arguments(parser)
+    output.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Decode and print; 0, or InputError."""
-    from argpack.hexdump import annotate, read
+    from argpack.cli.expected import implied
+    from argpack.hexdump import read
+    from argpack.hexdump.annotate import annotated
+    from argpack.hexdump.table import text_line
 
     dump = read(args.file, format_name=args.format)
     chosen = decoding.decode(args.kernel, [dump])
     if chosen is None:
-        raise InputError(
-            f"{dump.source}: {dump.size} bytes are not the arguments of one known family: name a kernel with "
-            f"--kernel, of {decoding.sizes_known()}"
-        )
+        raise decoding.undecided(dump)
     notes = decoding.notes(dump, chosen)
-    _check_not_shorter(dump, chosen)
+    decoding.check_not_shorter(dump, chosen)
+    wanted = implied(dump, chosen)
     if args.json:
-        import json
-
         from argpack.cli.decoding_json import shown
 
-        print(json.dumps(shown(dump, chosen), indent=2))
+        output.print_json(shown(dump, chosen, wanted))
         return 0
     unknown = f", {dump.size - dump.known_count} unknown" if dump.known_count < dump.size else ""
-    print(f"{dump.source}: {dump.size} bytes{unknown}")
-    print(f"as {chosen.reason}", *notes, "", sep="\n")
-    print(annotate(dump, chosen.schema, chosen.usage, colour=decoding.colour()), end="")
+    head = [f"{dump.source}: {dump.size} bytes{unknown}", f"as {chosen.reason}", *notes, ""]
+    document = [
+        *map(text_line, head),
+        *annotated(dump, chosen.schema, chosen.usage, implied=wanted),
+    ]
+    output.print_document(document, f"argpack show {dump.source}", html=args.html)
     return 0
-
-
-def _check_not_shorter(dump: Dump, chosen: Decoding) -> None:
-    """A buffer may end early where the kernel reads none of what is missing."""
-    missing = chosen.schema.missing(dump.size)
-    if any(chosen.usage[slot.name] is not Usage.UNREAD for slot in missing):
-        try:
-            chosen.schema.check_size(dump.size)
-        except InputError as error:
-            raise InputError(f"{dump.source}: {error}") from None

@@ -50,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(path: Path, args: argparse.Namespace) -> int:
-    from argpack.cli import decoding, report
+    from argpack.cli import output, report
     from argpack.cli.checking import prepare_check, run_check
     from argpack.cli.progress import Progress
 
-    colour = decoding.colour()
+    colour = output.colour()
     check = prepare_check(path, args)
     if not args.json:
         print(report.header(check, colour=colour), end="", flush=True)
@@ -67,7 +67,7 @@ def _one(path: Path, args: argparse.Namespace) -> int:
 
 
 def _many(paths: Sequence[Path], args: argparse.Namespace) -> int:
-    from argpack.cli import decoding, report
+    from argpack.cli import output, report
     from argpack.cli.checking import Unchecked, prepare_check, run_check
     from argpack.cli.progress import Progress
 
@@ -85,7 +85,7 @@ def _many(paths: Sequence[Path], args: argparse.Namespace) -> int:
             end="",
         )
     else:
-        print(report.table(results, colour=decoding.colour()), end="")
+        print(report.table(results, colour=output.colour()), end="")
     return max((result.exit_code for result in results), default=2)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from argpack.families.family import Usage
+from argpack.hexdump.doubts import doubts
 from argpack.hexdump.reading import readings
-from argpack.hexdump.table import Line, Tone, align, counted, paint
+from argpack.hexdump.table import Document, Line, Table, Tone, counted, text_line, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,16 +20,36 @@ _HEADING = Line(("offset", "bytes", "field", "type", "value", "unit", "use", "no
 
 
 def annotate(
-    dump: Dump, schema: KernargSchema, usage: Mapping[str, Usage] | None = None, *, colour: bool = False
+    dump: Dump,
+    schema: KernargSchema,
+    usage: Mapping[str, Usage] | None = None,
+    *,
+    implied: Mapping[str, int | float] | None = None,
+    colour: bool = False,
 ) -> str:
-    """The table, a newline after each line; pads share one line below it. `usage` goes by field name."""
+    """The document of `annotated` as text, a newline after each line."""
+    return to_text(annotated(dump, schema, usage, implied=implied), colour=colour)
+
+
+def annotated(
+    dump: Dump,
+    schema: KernargSchema,
+    usage: Mapping[str, Usage] | None = None,
+    *,
+    implied: Mapping[str, int | float] | None = None,
+) -> Document:
+    """The table, then a line about the pads, then a line for each value that can hardly be meant.
+
+    `usage` goes by field name, as does `implied`: the values that the sizes in the dump imply.
+    """
     slots = readings(dump, schema, usage)
     rows = [_row(reading, reading.slot.field) for reading in slots if reading.slot.field]
-    lines = align([_HEADING, *rows], colour=colour)
+    document: Document = [Table([_HEADING, *rows])]
     pads = [reading for reading in slots if reading.slot.field is None and not reading.missing]
     if pads:
-        lines.append(paint(_pads(pads), Tone.FAINT, colour=colour))
-    return "\n".join(lines) + "\n"
+        document.append(text_line(_pads(pads), Tone.FAINT))
+    document += [text_line(f"doubtful: {doubt.text}", Tone.ALARM) for doubt in doubts(slots, implied)]
+    return document
 
 
 def _row(reading: Reading, field: Field) -> Line:

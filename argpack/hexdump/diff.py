@@ -1,7 +1,7 @@
 """Compares two dumps field by field.
 
 Only what both dumps know is compared. Addresses differ from run to run: pointers compare by being null and by
-alignment.
+alignment, and by value only where both dumps have the same addresses in different fields.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ def diff(first: Dump, second: Dump, schema: KernargSchema, usage: Mapping[str, U
                 not_compared.append(a.slot.name)
         if found := _compare(a, b, both):
             differences.append(found)
+    differences = _with_exchanged_pointers(differences)
     return Diff(first, second, schema, pairs, tuple(differences), compared, tuple(live), tuple(not_compared))
 
 
@@ -127,6 +128,28 @@ def _compare_pointers(kind: Kind, a: Reading, b: Reading) -> Difference | None:
         return Difference(Kind.ADDRESS, a, b)
     note = f"aligned to {_alignment(int(a.value))} and {_alignment(int(b.value))} bytes"
     return Difference(kind if alignments[0] < VECTOR_ALIGNMENT else Kind.ADDRESS, a, b, note)
+
+
+def _with_exchanged_pointers(differences: list[Difference]) -> list[Difference]:
+    """Live pointers whose addresses are those of each other in the other dump: one run, exchanged arguments."""
+    moved = [
+        d
+        for d in differences
+        if d.first.slot.field and d.first.slot.field.type == "ptr" and d.first.usage in {None, Usage.LIVE}
+        if d.first.value and d.second.value
+    ]
+    while True:
+        ours, theirs = {d.first.value for d in moved}, {d.second.value for d in moved}
+        closed = [d for d in moved if d.first.value in theirs and d.second.value in ours]
+        if len(closed) == len(moved):
+            break
+        moved = closed
+    names = {d.first.value: d.first.slot.name for d in moved}
+    notes = {d.first.slot: f"the first has this address in {names[d.second.value]}" for d in moved}
+    return [
+        d._replace(kind=Kind.LIVE, note=notes[d.first.slot]) if d.first.slot in notes else d
+        for d in differences
+    ]
 
 
 def _alignment(address: int) -> int:

@@ -1,11 +1,11 @@
-"""What may be behind live differences: a wrong unit, a value in a slot that is not read, shifted fields.
+"""What may be behind a live difference: a wrong unit, or a value in a slot that is not read.
 
 These are suggestions for people; nothing is decided by them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from argpack.families.family import Usage
 from argpack.hexdump.diff import Kind
@@ -13,38 +13,9 @@ from argpack.schema import Role
 
 if TYPE_CHECKING:
     from argpack.hexdump.diff import Diff, Difference
-    from argpack.hexdump.dump import Dump
 
-_SHIFTS = (2, 4, 6, 8, 10, 12, 14, 16)
-# Fewer values, or smaller ones, agree by chance: pads and unset strides hold garbage.
-_ENOUGH_FIELDS = 3
+# Smaller values agree by chance: pads and unset strides hold garbage.
 _TELLING_VALUE = 16
-
-
-class Shift(NamedTuple):
-    """From field `start` on, the second dump has the first one's values `by` bytes later (or earlier)."""
-
-    start: str
-    by: int
-
-
-def find_shift(found: Diff) -> Shift | None:
-    """The shift that explains every live difference from some field on, if there is one."""
-    starts = [difference.first.slot for difference in found.live]
-    fields = [
-        reading
-        for reading, _ in found.pairs
-        if reading.slot.field and reading.slot.field.role is not Role.POINTER and _live(reading.usage)
-    ]
-    for start in starts:
-        later = [reading for reading in fields if reading.slot.offset >= start.offset]
-        telling = [reading for reading in later if reading.whole and any(reading.data)]
-        if len(telling) < _ENOUGH_FIELDS:
-            break
-        for by in (*_SHIFTS, *(-shift for shift in _SHIFTS)):
-            if all(_holds(found.second, reading.slot.offset + by, reading.data) for reading in telling):
-                return Shift(start.name, by)
-    return None
 
 
 def hint(difference: Difference, found: Diff) -> str:
@@ -93,8 +64,3 @@ def _misplaced(value: float, found: Diff, side: int) -> str:
 
 def _live(usage: Usage | None) -> bool:
     return usage is None or usage is Usage.LIVE
-
-
-def _holds(dump: Dump, offset: int, data: bytes) -> bool:
-    end = offset + len(data)
-    return offset >= 0 and dump.data[offset:end] == data and all(dump.known[offset:end])

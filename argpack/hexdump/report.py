@@ -1,29 +1,29 @@
-"""A comparison as text: one line that says it all, then the differences, those that matter first."""
+"""A comparison as a document: one line that says it all, then the differences, those that matter first."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from argpack.hexdump.diff import Kind
-from argpack.hexdump.table import Line, Tone, align, counted, paint
+from argpack.hexdump.table import Document, Line, Table, Tone, counted, text_line
 
 if TYPE_CHECKING:
     from argpack.hexdump.byte_diff import ByteDiff
     from argpack.hexdump.diff import Diff, Difference
     from argpack.hexdump.dump import Dump
-    from argpack.hexdump.hints import Shift
+    from argpack.hexdump.mistakes import Mistake
 
 _NAMED_IN_SUMMARY = 3
+_LISTED_WITH_MISTAKE = 4
 _LISTED_RANGES = 32
 
 
-def summary(found: Diff, shift: Shift | None = None) -> str:
-    """One line: how many live differences and which, how many others were ignored."""
+def summary(found: Diff, mistake: Mistake | None = None) -> str:
+    """One line: how many live differences and what they are, how many others were ignored."""
     live = [_change(difference) for difference in found.live[:_NAMED_IN_SUMMARY]]
     more = len(found.live) - len(live)
-    if shift:
-        far = f"{counted(abs(shift.by), 'byte')} {'late' if shift.by > 0 else 'early'}"
-        text = f"{counted(len(found.live), 'live difference')}: from {shift.start} on the second is {far}"
+    if mistake:
+        text = f"{counted(len(found.live), 'live difference')}: {mistake.text}"
     elif live:
         text = f"{counted(len(found.live), 'live difference')}: " + ", ".join(live)
         text += f" and {more} more" if more else ""
@@ -41,34 +41,31 @@ def summary(found: Diff, shift: Shift | None = None) -> str:
     return text
 
 
-def report(found: Diff, *, colour: bool = False) -> str:
-    """Summary, what was compared, a table of the differences; a newline after each line."""
-    # Loaded only where there is something to explain: a comparison of equal dumps should be instant.
-    if found.live:
-        from argpack.hexdump.hints import find_shift, hint
+def report(found: Diff, mistake: Mistake | None = None) -> Document:
+    """Summary, what was compared, a table of the differences.
 
-        shift = find_shift(found)
-        notes = {} if shift else {d.first.slot.name: hint(d, found) for d in found.live}
-    else:
-        shift, notes = None, {}
+    With a `mistake` behind them the summary names it, and the differences are listed only where they are few.
+    """
     tone = Tone.GOOD if found.same else Tone.ALARM
-    lines = [paint(summary(found, shift), tone, colour=colour), _compared(found)]
+    document: Document = [text_line(summary(found, mistake), tone), text_line(_compared(found))]
+    if mistake and len(found.live) > _LISTED_WITH_MISTAKE:
+        return document
+    notes = {}
+    if found.live and not mistake:
+        # Loaded only where there is something to explain: a comparison of equal dumps should be instant.
+        from argpack.hexdump.hints import hint
+
+        notes = {d.first.slot.name: hint(d, found) for d in found.live}
     rows = [Line(("", "offset", "field", "first", "second", "unit", "note"), Tone.STRONG)]
-    for kind, row_tone in (
-        (Kind.LIVE, Tone.ALARM),
-        (Kind.DEAD, Tone.FAINT),
-        (Kind.UNREAD, Tone.FAINT),
-        (Kind.ADDRESS, Tone.FAINT),
-    ):
+    for kind in (Kind.LIVE, Kind.DEAD, Kind.UNREAD, Kind.ADDRESS):
+        row_tone = Tone.ALARM if kind is Kind.LIVE else Tone.FAINT
         for difference in found.of_kind(kind):
             note = difference.note or notes.get(difference.first.slot.name, "")
             rows.append(_row(difference, note, row_tone))
-    if len(rows) > 1:
-        lines += ["", *align(rows, colour=colour)]
-    return "\n".join(lines) + "\n"
+    return [*document, text_line(""), Table(rows)] if len(rows) > 1 else document
 
 
-def report_bytes(found: ByteDiff, *, colour: bool = False) -> str:
+def report_bytes(found: ByteDiff) -> Document:
     """The same without a schema: ranges of bytes that differ."""
     differing = sum(end - start for start, end in found.ranges)
     parts = (
@@ -78,9 +75,9 @@ def report_bytes(found: ByteDiff, *, colour: bool = False) -> str:
     if sizes[0] != sizes[1]:
         parts.append(f"sizes differ: {sizes[0]} and {sizes[1]} bytes")
     text = "; ".join(parts) or "no known byte differs"
-    lines = [
-        paint(text, Tone.GOOD if found.same else Tone.ALARM, colour=colour),
-        f"compared {found.compared} of {counted(max(sizes), 'byte')}",
+    document: Document = [
+        text_line(text, Tone.GOOD if found.same else Tone.ALARM),
+        text_line(f"compared {found.compared} of {counted(max(sizes), 'byte')}"),
     ]
     rows = [Line(("bytes", "first", "second"), Tone.STRONG)]
     rows += [
@@ -88,10 +85,10 @@ def report_bytes(found: ByteDiff, *, colour: bool = False) -> str:
         for start, end in found.ranges[:_LISTED_RANGES]
     ]
     if len(rows) > 1:
-        lines += ["", *align(rows, colour=colour)]
+        document += [text_line(""), Table(rows)]
     if len(found.ranges) > _LISTED_RANGES:
-        lines.append(f"and {len(found.ranges) - _LISTED_RANGES} more")
-    return "\n".join(lines) + "\n"
+        document.append(text_line(f"and {len(found.ranges) - _LISTED_RANGES} more"))
+    return document
 
 
 def _compared(found: Diff) -> str:

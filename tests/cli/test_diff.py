@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from argpack.cli import main
-from argpack.cli.decoding import sizes_known
+from argpack.cli.decoding import families_known
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 
 DUMPS = Path(__file__).parents[2] / "dumps"
@@ -91,7 +91,9 @@ def test_a_missing_argument_is_a_difference_if_the_kernel_reads_it(tmp_path, cap
     path = tmp_path / "short.bin"
     path.write_bytes(BASE[:368])
     assert main(["diff", TABLE, str(path), "--kernel", KERNEL]) == 1
-    assert "log2_k_split at 0x170 missing in the second" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith(
+        "1 live difference: the second is 4 bytes short: log2_k_split at 0x170 is missing\n"
+    )
     assert main(["diff", TABLE, str(path), "--kernel", SMALL]) == 0
 
 
@@ -100,7 +102,9 @@ def test_shifted_arguments_are_one_finding(tmp_path, capsys):
     path.write_bytes(BASE[:66] + BASE[68:])
     assert main(["diff", TABLE, str(path), "--kernel", KERNEL]) == 1
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith("10 live differences: from stride_C0 on the second is 2 bytes early; ignored: ")
+    assert first.startswith(
+        "10 live differences: from inside alpha on the second is 2 bytes early; ignored: "
+    )
 
 
 def test_buffers_of_no_family_are_compared_byte_by_byte(tmp_path, capsys):
@@ -137,11 +141,14 @@ def test_json_by_field(changed, capsys):
     }  # fmt: skip
 
 
-def test_json_names_a_shift(tmp_path, capsys):
+def test_json_names_the_mistake(tmp_path, capsys):
     path = tmp_path / "shifted.bin"
     path.write_bytes(BASE[:66] + BASE[68:])
     assert main(["diff", TABLE, str(path), "--kernel", KERNEL, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["shift"] == {"start": "stride_C0", "by": -2}
+    assert json.loads(capsys.readouterr().out)["mistake"] == {
+        "kind": "shift",
+        "text": "from inside alpha on the second is 2 bytes early",
+    }
 
 
 def test_json_by_bytes(tmp_path, capsys):
@@ -170,7 +177,7 @@ def test_json_by_bytes(tmp_path, capsys):
             b'{"kernarg_hex": "00", "kernel": "other"}',
             BASE,
             [],
-            f"the kernel recorded, other, is of no known family, of {sizes_known()}",
+            f"the kernel recorded, other, is of no known family, of {families_known()}",
         ),
     ],
 )

@@ -20,7 +20,8 @@ def test_every_command_explains_itself(command, capsys):
     [
         ([], "the following arguments are required: COMMAND"),
         (["difff"], "argument COMMAND: invalid choice: 'difff'"),
-        (["diff"], "the following arguments are required: FIRST, SECOND"),
+        (["diff"], "the following arguments are required: FIRST"),
+        (["diff", "a"], "argpack: error: expected a second dump, or --against and a problem"),
         (["show", "--nonsense", "x"], "unrecognized arguments: --nonsense"),
     ],
 )

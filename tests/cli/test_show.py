@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from argpack.cli import main
-from argpack.cli.decoding import sizes_known
+from argpack.cli.decoding import families_known
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.hexdump.formats import FORMATS
 
@@ -144,7 +144,7 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, capsys):
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(1000)
-FAMILIES = sizes_known()
+FAMILIES = families_known()
 FORMAT_NAMES = " or ".join([", ".join(f.name for f in FORMATS[:-1]), FORMATS[-1].name])
 NO_FAMILY = f"the arguments of one known family: name a kernel with --kernel, of {FAMILIES}"
 SHORT = (
@@ -207,7 +207,7 @@ def test_what_cannot_be_decoded_is_one_line_and_exit_2(content, options, message
 
 
 def test_messages_list_the_families_with_their_sizes():
-    assert {"aiter_f4gemm (372 bytes)", "own_sgemm (68 bytes)"} <= set(sizes_known().split(", "))
+    assert families_known().startswith("aiter_f4gemm (372 bytes), own_sgemm (68 bytes) and ")
 
 
 def test_a_directory_and_a_missing_file_are_refused(tmp_path, capsys):

@@ -4,13 +4,18 @@ from hypothesis import strategies as st
 
 from argpack.hexdump import Dump, diff_bytes
 from argpack.hexdump.report import report_bytes
+from argpack.hexdump.table import to_text
+
+
+def text_of(found):
+    return to_text(report_bytes(found))
 
 
 def test_ranges_of_differing_bytes():
     found = diff_bytes(Dump.whole(b"abcdefg"), Dump.whole(b"abXXefY"))
     assert found.ranges == ((2, 4), (6, 7))
     assert not found.same
-    assert report_bytes(found) == (
+    assert text_of(found) == (
         "3 bytes in 2 ranges differ\n"
         "compared 7 of 7 bytes\n"
         "\n"
@@ -24,21 +29,21 @@ def test_unknown_bytes_are_not_compared():
     found = diff_bytes(Dump(b"a\0c", b"\1\0\1"), Dump.whole(b"abc"))
     assert found.same
     assert found.compared == 2
-    assert report_bytes(found) == "no known byte differs\ncompared 2 of 3 bytes\n"
+    assert text_of(found) == "no known byte differs\ncompared 2 of 3 bytes\n"
 
 
 def test_a_longer_dump_differs():
     found = diff_bytes(Dump.whole(b"abc"), Dump.whole(b"abcd"))
     assert not found.same
-    assert report_bytes(found) == "sizes differ: 3 and 4 bytes\ncompared 3 of 4 bytes\n"
+    assert text_of(found) == "sizes differ: 3 and 4 bytes\ncompared 3 of 4 bytes\n"
 
 
 def test_many_and_long_ranges_are_cut():
     many = diff_bytes(Dump.whole(b"ab" * 40), Dump.whole(b"aX" * 40))
-    assert report_bytes(many).splitlines()[0] == "40 bytes in 40 ranges differ"
-    assert report_bytes(many).endswith("\nand 8 more\n")
+    assert text_of(many).splitlines()[0] == "40 bytes in 40 ranges differ"
+    assert text_of(many).endswith("\nand 8 more\n")
     long = diff_bytes(Dump.whole(b"a" * 20), Dump.whole(b"b" * 20))
-    assert report_bytes(long).splitlines()[-1] == "0000-0019  " + "61 " * 16 + "...  " + "62 " * 16 + "..."
+    assert text_of(long).splitlines()[-1] == "0000-0019  " + "61 " * 16 + "...  " + "62 " * 16 + "..."
 
 
 @given(st.binary(min_size=1, max_size=60), st.binary(min_size=1, max_size=60))

@@ -1,0 +1,106 @@
+"""Reads a capture log: raw records end to end, lines of JSON, or text with a dump after the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from argpack.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOG_FORMATS = ("raw", "json-lines", "dumps")
+_LOOKED_AT = 1 << 16  # bytes; what tells raw records from text shows in the first of them
+
+
+class Record(NamedTuple):
+    """One captured buffer: `place` is where the log has it, `known` a byte for each of `data`, 1 or 0.
+
+    `kernel` and `grid` are empty where the log does not say them.
+    """
+
+    place: str
+    data: bytes
+    known: bytes
+    kernel: str = ""
+    grid: tuple[int, ...] = ()
+
+
+class Log(NamedTuple):
+    """A capture log. Of raw records only the bytes are there (`raw`): the schema says where each begins."""
+
+    source: str
+    format_name: str
+    raw: bytes
+    records: tuple[Record, ...]
+
+
+def read_log(path: str, *, format_name: str | None = None) -> Log:
+    """The log in a file. Raises InputError with the line, or naming the formats there are.
+
+    Binary contents are raw records, text whose first line is a JSON object is lines of JSON, any other text holds
+    dumps of any readable format; `format_name` decides otherwise.
+    """
+    if format_name is not None and format_name not in LOG_FORMATS:
+        raise InputError(f"expected a log format of {', '.join(LOG_FORMATS)}, found {format_name!r}")
+    try:
+        data = Path(path).read_bytes()
+    except IsADirectoryError:
+        raise InputError(f"{path}: expected a file, found a directory") from None
+    except (OSError, ValueError) as error:
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{path}: {text}") from None
+    if not data:
+        raise InputError(f"{path}: expected records, found an empty file")
+    chosen = format_name or _detected(data)
+    if chosen == "raw":
+        return Log(path, chosen, data, ())
+    records = tuple(_json_lines(path, data) if chosen == "json-lines" else _dumps(path))
+    if not records:
+        raise InputError(f"{path}: expected records, found none")
+    return Log(path, chosen, b"", records)
+
+
+def _detected(data: bytes) -> str:
+    start = data[:_LOOKED_AT]
+    # A character may be cut at the end of what is looked at.
+    text = start.decode("utf-8", errors="ignore")
+    binary = len(text.encode()) < len(start) - 3 or any(c < " " and c not in "\t\n\r\x1b" for c in text)
+    if binary:
+        return "raw"
+    return "json-lines" if text.lstrip().startswith("{") else "dumps"
+
+
+def _json_lines(path: str, data: bytes) -> Iterator[Record]:
+    for number, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            yield _json_record(f"{path}:{number}", line)
+
+
+def _json_record(place: str, line: bytes) -> Record:
+    try:
+        entry: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{place}: expected a JSON object on one line") from None
+    digits = entry.get("kernarg_hex") if isinstance(entry, dict) else None
+    if not isinstance(digits, str):
+        raise InputError(f"{place}: expected a JSON object with a string kernarg_hex")
+    try:
+        found = bytes.fromhex(digits)
+    except ValueError:
+        raise InputError(f"{place}: kernarg_hex: expected pairs of hex digits") from None
+    kernel, grid = entry.get("kernel", ""), entry.get("grid", [])
+    if not isinstance(kernel, str):
+        raise InputError(f"{place}: kernel: expected a string, found {type(kernel).__name__}")
+    if not (isinstance(grid, list) and len(grid) <= 3 and all(type(size) is int for size in grid)):
+        raise InputError(f"{place}: grid: expected at most three integers, found {grid!r}")
+    return Record(place, found, b"\1" * len(found), kernel, tuple(grid))
+
+
+def _dumps(path: str) -> Iterator[Record]:
+    from argpack.hexdump import read
+
+    dump = read(path)
+    yield Record(path, dump.data, dump.known, dump.kernel)
