@@ -25,7 +25,11 @@ COMMANDS = {
     "table": "decode a log of many argument buffers into columns",
     "inspect": "what a code object says of itself",
     "pack": "pack the argument buffer that a problem needs",
+    "hip": "run a HIP program on the emulator",
     "kernels": "fetch and list the code objects of AITER",
+    "schema": "derive, check, infer and compare schemas of arguments",
+    "emit": "a schema as C, C++, Python, Rust or TOML",
+    "capture": "record the kernel launches of any program",
 }
 
 
