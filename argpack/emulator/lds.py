@@ -54,6 +54,17 @@ class Lds:
             return np.ascontiguousarray(octets).view(U32)
         return self._dwords.take((at >> 2)[..., None] + np.arange(size // 4), mode="clip")
 
+    def read_rows(self, w: Waves, lane: Array, offset: int, size: int) -> Array | None:
+        """`read` at lane (uint32 (wave, lane), contiguous) + `offset`, fast; None where the plain way is needed."""
+        low_bits = int(np.bitwise_or.reduce(lane, axis=None)) | offset
+        if int(lane.max()) + offset + size > self.size or low_bits & (size - 1):
+            return None
+        at = lane + (w.workgroup * self._pitch + offset)[:, None]
+        at >>= 4 if size == 16 else 2
+        if size == 16:
+            return self._quads.take(at, mode="clip").view(U32).reshape(*at.shape, 4)
+        return self._dwords.take(at[..., None], mode="clip")
+
     def read_narrow(self, w: Waves, address: Array, size: int, mask: Array | None, *, where: str) -> Array:
         """Read 1 or 2 bytes per lane: uint8 or uint16 (wave, lane)."""
         at = self._store_offsets(w, address, size, mask, where)
@@ -124,9 +135,14 @@ def compile_lds(instruction: Instruction) -> Step | None:
 
 def _reader(lane: Read, offset: int, register: int, size: int, where: str) -> Execute:
     quad = register >> 2 if size == 16 and register % 4 == 0 else None
+    fast = size in {4, 16}
 
     def read(w: Waves) -> None:
-        data = w.lds.read(w, lane(w).astype(I64) + offset, size, w.mask, where=where)
+        data = (
+            w.lds.read_rows(w, np.ascontiguousarray(lane(w)), offset, size) if w.exec_full and fast else None
+        )
+        if data is None:
+            data = w.lds.read(w, lane(w).astype(I64) + offset, size, w.mask, where=where)
         if quad is not None and w.exec_full:
             w.quads[quad] = data
             return

@@ -121,6 +121,28 @@ class DeviceMemory:
         offset, inside = self.locate(each, 4, mask, where=where, write=False)
         return self.gather(offset, inside, 1)[..., 0]
 
+    def load_rows(
+        self, base: NDArray[np.int64], lane: NDArray[np.uint32], dwords: int, *, low: int, high: int
+    ) -> NDArray[np.uint32] | None:
+        """Read dwords at device addresses base (wave,) + lane (wave, lane), which span `low` up to but without `high`.
+
+        Gives uint32 (wave, lane, dwords), or None where the plain way is needed: not all in one buffer, or unaligned.
+        """
+        index = int(np.searchsorted(self._starts, low - self._base, side="right")) - 1
+        if index < 0 or high - self._base > int(self._ends[index]):
+            return None
+        start = base - self._base
+        align = 16 if dwords == 4 else 4
+        if (np.bitwise_or.reduce(start) | int(np.bitwise_or.reduce(lane, axis=None))) & (align - 1):
+            return None
+        at = lane + start[:, None]
+        at >>= 4 if dwords == 4 else 2
+        if dwords == 4:
+            return self.quads.take(at, mode="clip").view(np.uint32).reshape(*at.shape, 4)
+        return self.dwords.take(
+            at[..., None] + np.arange(dwords) if dwords > 1 else at[..., None], mode="clip"
+        )
+
     def _in_one_buffer(self, offset: NDArray[np.int64], size: int, active: NDArray[np.bool_] | None) -> bool:
         if active is not None:
             if not active.any():

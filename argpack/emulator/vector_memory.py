@@ -51,8 +51,10 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
     acc = bool(operands.instruction.fields.get("acc"))
     if verb == "load" and kind in LOADS:
         size, signed = LOADS[kind]
+        raw = instruction.encoding == "MUBUF" and operands.field("offen") and size % 4 == 0
+        rows = _raw_rows(operands, memory, size) if raw else None
         if operands.instruction.fields.get("lds"):
-            return _load_to_lds(operands, memory, addresses(size), size)
+            return _load_to_lds(operands, memory, addresses(size), size, rows)
         return _load(
             operands,
             memory,
@@ -60,6 +62,7 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
             operands.destination(data, -(-size // 4), acc=acc),
             size,
             signed,
+            rows,
         )
     if verb == "store" and kind in STORES:
         size = STORES[kind]
@@ -115,6 +118,28 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
     return addresses
 
 
+def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Callable[[Waves], Array | None]:
+    """The common load, fast: every lane enabled, in range and in one buffer. Gives None where that is not so."""
+    resource, offset = operands.field("srsrc") * 4, operands.field("offset")
+    soffset = operands.scalar(operands.field("soffset"))
+    register = operands.field("vaddr")
+
+    def fetch(w: Waves) -> Array | None:
+        words = w.sgpr[resource : resource + 4]
+        if not w.exec_full or (words[1] >> U32(31) | words[3] >> U32(23) & U32(1)).any():
+            return None
+        lane = np.ascontiguousarray(w.v[register])
+        above = soffset(w).astype(I64)
+        top = lane.max(axis=1).astype(I64) + (offset + size)
+        if (top > words[2] - above).any():
+            return None
+        base = (words[0] | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + above
+        low, high = int((base + lane.min(axis=1)).min()) + offset, int((base + top).max())
+        return memory.load_rows(base + offset, lane, size // 4, low=low, high=high)
+
+    return fetch
+
+
 def _global_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addresses]]:
     offset = _sign_extend(operands.field("offset"), 13)
     saddr = operands.field("saddr")
@@ -150,14 +175,17 @@ def _load(
     register: int,
     size: int,
     signed: bool,
+    rows: Callable[[Waves], Array | None] | None,
 ) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     dwords = size // 4
     quad = register >> 2 if dwords == 4 and register % 4 == 0 else None
 
     def execute(w: Waves) -> None:
-        address, in_range = addresses(w)
-        data = _fetch(memory, address, _enabled(w, in_range), size, where)
+        data = rows(w) if rows else None
+        if data is None:
+            address, in_range = addresses(w)
+            data = _fetch(memory, address, _enabled(w, in_range), size, where)
         if quad is not None and w.exec_full:
             w.quads[quad] = data
             return
@@ -179,7 +207,11 @@ def _load(
 
 
 def _load_to_lds(
-    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], size: int
+    operands: Operands,
+    memory: DeviceMemory,
+    addresses: Callable[[Waves], Addresses],
+    size: int,
+    rows: Callable[[Waves], Array | None] | None,
 ) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     if size % 4:
@@ -188,8 +220,10 @@ def _load_to_lds(
     lane = (np.arange(LANES) * size).astype(I64)
 
     def execute(w: Waves) -> None:
-        address, in_range = addresses(w)
-        data = _fetch(memory, address, _enabled(w, in_range), size, where)
+        data = rows(w) if rows else None
+        if data is None:
+            address, in_range = addresses(w)
+            data = _fetch(memory, address, _enabled(w, in_range), size, where)
         # LDS byte = M0 + instruction offset + lane · size; the lane takes no part in the memory address.
         target = w.sgpr[M0].astype(I64)[:, None] + offset + lane
         w.lds.write(w, target, data, w.mask, where=where)
