@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from argpack.emulator.program import Program
 
 # Waves side by side at most: numpy's cost per call is shared, and neighbours share operands.
-_WAVES = 128
+_WAVES = 256
 # Fewer than this are not worth a process of their own.
 _WORTH_A_PROCESS = 32
 _POLL_SECONDS = 0.2
