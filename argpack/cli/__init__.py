@@ -30,6 +30,7 @@ COMMANDS = {
     "schema": "derive, check, infer and compare schemas of arguments",
     "emit": "a schema as C, C++, Python, Rust or TOML",
     "capture": "record the kernel launches of any program",
+    "replay": "run a recorded launch again and compare what it wrote",
 }
 
 
