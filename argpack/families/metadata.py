@@ -124,7 +124,7 @@ class _Comparison:
         self.fields = [slot for slot in schema.slots if slot.field is not None]
         self.starts = [slot.offset for slot in self.fields]
         self.at = {slot.offset: slot for slot in self.fields}
-        self.offsets = {argument.offset for argument in kernel.arguments}
+        self.offsets = {argument.offset for argument in kernel.arguments if not is_pad(argument)}
         self.covered: set[str] = set()
 
     def run(self) -> Iterator[Disagreement]:
@@ -188,7 +188,7 @@ class _Comparison:
             reason = "the metadata's name for it" if known else "unnamed" if argument.name is None else ""
             yield Disagreement(Kind.NAME, where, f"{argument.name or 'no name'} for {slot.name}", reason)
         if argument.size != slot.size:
-            reason = self._size_reason(argument, slot)
+            reason = self._size_reason(argument, slot) or ("known of this family's files" if known else "")
             text = f"{_label(argument)}: expected {slot.size} bytes, found {argument.size}"
             yield Disagreement(Kind.SIZE, where, text, reason)
             if argument.size < slot.size and reason:
@@ -277,7 +277,7 @@ def _segment(kernel: Kernel, schema: KernargSchema, segments: Sequence[int]) -> 
         yield Disagreement(Kind.SEGMENT, min(declared, passed), text, reason if expected else "")
     stored = kernel.descriptor.kernarg_size
     if stored != declared:
-        text = f"the kernel descriptor says {stored} bytes of arguments, the metadata {declared}"
+        text = f"the kernel descriptor says {stored} bytes, the metadata {declared}"
         reason = "hand-written descriptors leave it 0" if stored == 0 else ""
         yield Disagreement(Kind.DESCRIPTOR, declared, text, reason)
 

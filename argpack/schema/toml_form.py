@@ -165,16 +165,16 @@ def _align(top: dict[str, Any], entries: list[dict[str, Any]]) -> str | int:
 
 
 def _difference(entries: list[dict[str, Any]]) -> str:
-    """Where the first field lies that the rules place differently."""
+    """Where the field lies that the rules disagree about most."""
     places = {align: _starts(entries, align) for align in _ALIGNS}
-    for index, entry in enumerate(entries):
-        offsets: dict[int, list[str]] = {}
-        for align in _ALIGNS:
-            offsets.setdefault(places[align][index], []).append(str(align))
-        if len(offsets) > 1:
-            where = ", ".join(f"0x{offset:x} ({' and '.join(names)})" for offset, names in offsets.items())
-            return f": {entry['name']} would be at {where}"
-    return ""
+    index = max(range(len(entries)), key=lambda i: len({places[align][i] for align in _ALIGNS}))
+    offsets: dict[int, list[str]] = {}
+    for align in _ALIGNS:
+        offsets.setdefault(places[align][index], []).append(str(align))
+    if len(offsets) < 2:
+        return ""
+    where = ", ".join(f"0x{offset:x} ({' and '.join(names)})" for offset, names in offsets.items())
+    return f": {entries[index]['name']} would be at {where}"
 
 
 def _check_offsets(schema: KernargSchema, entries: list[dict[str, Any]], size: int | None) -> None:

@@ -156,7 +156,7 @@ MLA_V4 = declare(
         pointer("ptr_LTD", "CL"),
         pointer("ptr_LTL", "KQ", use=UNREAD),
         scalar("scalar_f", "", "sclg", of="f32", doc="1/sqrt(512) always."),
-        scalar("s_gqa_ratio", "", "mblk", doc="Gqa, not multiplied by max_seqlen_q."),
+        scalar("s_gqa_ratio", "", "mblk", doc="The GQA ratio, not multiplied by max_seqlen_q."),
         extent("s_kv_split", "count", "batch"),
         extent("s_total_kv", "rows", "Qs", use=UNREAD, doc="Left 0."),
         stride("s_stride_page", "bytes", "Bs", use=UNREAD, doc="Left 0."),
