@@ -138,6 +138,10 @@ def check_not_shorter(dump: Dump, chosen: Decoding) -> None:
 
 def versions(chosen: Decoding) -> Iterator[KernargSchema]:
     """Schemas of other versions of the family: declared beside it, with fields of the same names."""
+    from argpack.families import FAMILIES
+
+    if chosen.family in FAMILIES:
+        return  # declared alone: the index need not be loaded
     from argpack.families.index import ENTRIES, load
 
     own = next((entry.module for entry in ENTRIES if entry.name == chosen.family.name), "")

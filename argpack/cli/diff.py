@@ -66,16 +66,26 @@ def compare(first: Dump, second: Dump, chosen: Decoding) -> tuple[Diff, Mistake 
     """
     from argpack.hexdump import diff
 
-    notes = [note for dump in (first, second) for note in decoding.notes(dump, chosen)]
     found = diff(first, second, chosen.schema, chosen.usage)
+    try:
+        notes = [note for dump in (first, second) for note in decoding.notes(dump, chosen)]
+    except InputError:
+        # Too many bytes are an error, unless they are laid out in a way that explains them.
+        if found.same or not (mistake := _mistake(found, chosen)):
+            raise
+        return found, mistake, []
     if found.same and len(found.not_compared) == len(found.live_fields):
         raise InputError(f"{first.source} and {second.source}: no live field is known in both")
     if found.same:
         return found, None, notes
+    return found, _mistake(found, chosen), notes
+
+
+def _mistake(found: Diff, chosen: Decoding) -> Mistake | None:
     # Loaded only where there is something to explain: a comparison of equal dumps should be instant.
     from argpack.hexdump.mistakes import find_mistake
 
-    return found, find_mistake(found, decoding.versions(chosen)), notes
+    return find_mistake(found, decoding.versions(chosen))
 
 
 def _against(args: argparse.Namespace) -> int:

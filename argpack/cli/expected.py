@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argpack.errors import InputError
 from argpack.families.family import Problem, Usage
-from argpack.hexdump import Dump, readings
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
     from argpack.cli.decoding import Decoding
+    from argpack.hexdump import Dump
 
 _OPTIONS = ("m", "n", "k", "alpha", "beta", "log2_k_split")
 _FIELDS = {"m": "M", "n": "N", "k": "K"}
@@ -75,6 +74,8 @@ def expected(dump: Dump, chosen: Decoding, args: argparse.Namespace) -> Expected
 
 
 def _packed(values: Mapping[str, int | float], chosen: Decoding, source: str) -> Dump:
+    from argpack.hexdump import Dump
+
     data, known = bytearray(chosen.schema.size), bytearray(chosen.schema.size)
     for slot in chosen.schema.slots:
         if slot.field is None or slot.field.type == "ptr" or chosen.usage[slot.name] is not Usage.LIVE:
@@ -92,8 +93,10 @@ def _field_values(chosen: Decoding, *, heavy: bool) -> Callable[[Problem], Mappi
     workload = chosen.family.workload
     if not workload:
         return None
+    from importlib.util import find_spec
+
     light = f"{workload.rpartition('.')[0]}.arguments"
-    if importlib.util.find_spec(light):
+    if find_spec(light):
         module = importlib.import_module(light)
         values: Callable[[Problem], Mapping[str, int | float]] = module.field_values
         return values
@@ -106,6 +109,8 @@ def _field_values(chosen: Decoding, *, heavy: bool) -> Callable[[Problem], Mappi
 
 def _problem_in(dump: Dump, chosen: Decoding) -> dict[str, Any]:
     """Options of a problem by name, as far as the dump has them."""
+    from argpack.hexdump import readings
+
     values = {r.slot.name: r.value for r in readings(dump, chosen.schema) if r.value is not None}
     names = ((option, _FIELDS.get(option, option)) for option in _OPTIONS)
     return {option: values[name] for option, name in names if name in values}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from argpack.families.family import Usage
-from argpack.hexdump.doubts import doubts
 from argpack.hexdump.reading import readings
 from argpack.hexdump.table import Document, Line, Table, Tone, counted, text_line, to_text
 
@@ -42,6 +41,8 @@ def annotated(
 
     `usage` goes by field name, as does `implied`: the values that the sizes in the dump imply.
     """
+    from argpack.hexdump.doubts import doubts
+
     slots = readings(dump, schema, usage)
     rows = [_row(reading, reading.slot.field) for reading in slots if reading.slot.field]
     document: Document = [Table([_HEADING, *rows])]

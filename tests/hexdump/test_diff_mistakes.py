@@ -79,7 +79,15 @@ WRONG = {
         DATA[:0x70] + bytes(4) + DATA[0x70:],
         "from stride_C0 on the second is 4 bytes late",
     ),
-    "shift early": (DATA[:0x60] + DATA[0x70:], "from stride_C0 on the second is 16 bytes early"),
+    "shift early": (DATA[:0x64] + DATA[0x70:], "from stride_C0 on the second is 12 bytes early"),
+    "a field missing": (
+        DATA[:0x60] + DATA[0x70:],
+        "stride_D0 is not in the second: all from stride_C0 on is 16 bytes early",
+    ),
+    "two fields missing": (
+        DATA[:0x50] + DATA[0x70:],
+        "beta and stride_D0 are not in the second: all from stride_C0 on is 32 bytes early",
+    ),
     "half a value lost": (
         DATA[:0x42] + DATA[0x44:],
         "from inside alpha on the second is 2 bytes early",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from argpack.hexdump.mistakes.evidence import Mistake, views
 from argpack.hexdump.mistakes.exchange import exchanged
 from argpack.hexdump.mistakes.layout import cut_off, other_rule, other_schema, swapped_bytes
-from argpack.hexdump.mistakes.shift import shifted, widened
+from argpack.hexdump.mistakes.shift import lacking, shifted, widened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,7 @@ def find_mistake(found: Diff, others: Iterable[KernargSchema] = ()) -> Mistake |
             return mistake
     if mistake := exchanged(found):
         return mistake
-    for hypothesis in (widened, shifted):
+    for hypothesis in (widened, lacking, shifted):
         for view in both:
             if mistake := hypothesis(view, found):
                 return mistake

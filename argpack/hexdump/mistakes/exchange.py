@@ -25,11 +25,14 @@ def exchanged(found: Diff) -> Mistake | None:
     sources = _sources([d for name, d in live.items() if name not in following])
     if sources is None:
         return None
-    pairs = [(name, source) for name, source in sources.items() if sources[source] == name and name < source]
+    names = list(sources)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i:] if sources[a] == b and sources[b] == a]
     if len(pairs) * 2 == len(sources):
         return Mistake("exchange", _exchange_text(pairs, following, live))
-    names, held = ", ".join(sources), ", ".join(sources.values())
-    return Mistake("permutation", f"fields are permuted: {names} of the second are {held} of the first")
+    held = ", ".join(sources.values())
+    return Mistake(
+        "permutation", f"fields are permuted: {', '.join(names)} of the second are {held} of the first"
+    )
 
 
 def _sources(live: Sequence[Difference]) -> dict[str, str] | None:

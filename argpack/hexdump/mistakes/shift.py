@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from argpack.hexdump.diff import Diff
     from argpack.schema import ScalarType, Slot
 
-_DISTANCES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32)
+_BY = [sign * by for by in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48) for sign in (1, -1)]
+_MOST_LACKING = 4  # fields
 
 
 def widened(view: View, found: Diff) -> Mistake | None:
@@ -32,26 +33,46 @@ def widened(view: View, found: Diff) -> Mistake | None:
     return None
 
 
+def lacking(view: View, found: Diff) -> Mistake | None:
+    """A few whole fields are not in the suspect: all that follows is early by just their size."""
+    slots = [slot for slot in view.schema.slots if slot.field]
+    first = slots.index(found.live[0].first.slot)
+    # Fields that do not matter, between the last that is right and the first that is wrong, may be gone or have moved.
+    kept = max((i for i in range(first) if any(r.slot == slots[i] for r in view.live)), default=-1) + 1
+    for start in range(kept, first + 1):
+        for after in range(start + 1, min(start + _MOST_LACKING, len(slots) - 1) + 1):
+            by = slots[start].offset - slots[after].offset
+            beside = all(_has(view, slot, 0) for slot in slots[kept:start])
+            moved = all(_has(view, slot, by) for slot in slots[after:first])
+            if beside and moved and _explains(view, slots[after], by):
+                names = [slot.name for slot in slots[start:after]]
+                verb = "is" if len(names) == 1 else "are"
+                text = f"{' and '.join(names)} {verb} not in the {view.side}"
+                return Mistake("missing fields", f"{text}: all from {slots[after].name} on is {_far(by)}")
+    return None
+
+
 def shifted(view: View, found: Diff) -> Mistake | None:
     """From some field on all is a few bytes late or early, or from inside that field on."""
     slots = [slot for slot in view.schema.slots if slot.field]
     first = found.live[0].first.slot
     starts = [d.first.slot for d in found.differences if d.kind in {Kind.LIVE, Kind.ADDRESS}]
     for start in starts[: starts.index(first) + 1]:
-        index = slots.index(start)
-        for by in _distances():
+        for by in _BY:
             if _explains(view, start, by):
+                index = slots.index(start)
                 before = slots[index - 1] if index else None
                 other = _width(view, before, by) if before else None
                 return _mistake(view, start, by, before if other else None, other)
-    for by in _distances():
+    for by in _BY:
         if (at := _split(view, first, by)) and _explains(view, first, by, inside=at):
             return Mistake("shift", f"from inside {first.name} on the {view.side} is {_far(by)}")
     return None
 
 
-def _distances() -> list[int]:
-    return [sign * distance for distance in _DISTANCES for sign in (1, -1)]
+def _has(view: View, slot: Slot, by: int) -> bool:
+    here = slot.offset + by
+    return view.right.data[slot.offset : slot.end] == view.suspect.data[here : here + slot.size]
 
 
 def _split(view: View, slot: Slot, by: int) -> int:
