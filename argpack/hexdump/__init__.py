@@ -9,7 +9,7 @@ from argpack.hexdump.diff import Diff, Difference, Kind, diff
 from argpack.hexdump.dump import Dump
 from argpack.hexdump.read import parse, read, read_pair
 from argpack.hexdump.reading import Reading, readings
-from argpack.hexdump.render import render
+from argpack.hexdump.render import render, render_bytes
 
 __all__ = [
     "ByteDiff",
@@ -26,4 +26,5 @@ __all__ = [
     "read_pair",
     "readings",
     "render",
+    "render_bytes",
 ]

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 
 from argpack.errors import InputError
 
+_NOT_ZERO = b"\x00" + b"\x01" * 255
+
 
 @dataclass(frozen=True, slots=True)
 class Dump:
     """Bytes of an argument buffer from offset 0. `known` has one byte per byte of `data`, 1 or 0.
 
     Unknown bytes are 0 in `data`, so that equal dumps compare equal. `source` is what messages call the dump,
-    `kernel` the name of the kernel recorded with it, if any; neither takes part in comparisons.
+    `kernel` the name of the kernel recorded with it, if any, `form` how it was read where that decided the order
+    of bytes (`xxd-e, little-endian words of 4 bytes`); none of the three takes part in comparisons.
     Raises InputError when empty or when `data` and `known` do not go together.
     """
 
@@ -20,6 +23,7 @@ class Dump:
     known: bytes
     source: str = field(default="dump", compare=False)
     kernel: str = field(default="", compare=False)
+    form: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.data:
@@ -28,11 +32,17 @@ class Dump:
             raise InputError(
                 f"{self.source}: expected a mask of {len(self.data)} bytes, found {len(self.known)}"
             )
-        for offset, (byte, known) in enumerate(zip(self.data, self.known, strict=True)):
-            if known > 1:
-                raise InputError(f"{self.source}: mask at {offset}: expected 0 or 1, found {known}")
-            if byte and not known:
-                raise InputError(f"{self.source}: byte {offset} is unknown: expected 0, found 0x{byte:02x}")
+        if self.known.translate(None, b"\x00\x01"):
+            offset = next(offset for offset, known in enumerate(self.known) if known > 1)
+            raise InputError(f"{self.source}: mask at {offset}: expected 0 or 1, found {self.known[offset]}")
+        # Whole numbers rather than a loop: a dump may have a megabyte.
+        flags = int.from_bytes(self.data.translate(_NOT_ZERO), "little")
+        stray = flags & ~int.from_bytes(self.known, "little")
+        if stray:
+            offset = ((stray & -stray).bit_length() - 1) // 8
+            raise InputError(
+                f"{self.source}: byte {offset} is unknown: expected 0, found 0x{self.data[offset]:02x}"
+            )
 
     @classmethod
     def whole(cls, data: bytes, source: str = "dump", kernel: str = "") -> Dump:

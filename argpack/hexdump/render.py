@@ -1,33 +1,34 @@
-"""Writes a dump as the offset table that `argpack.hexdump` reads back to the same bytes and mask."""
+"""Writes a dump in any of the formats that `argpack.hexdump` reads, back to the same bytes and mask."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.hexdump.formats.offset_table import COLUMN, ELISION, WIDTH
+from argpack.errors import InputError
 
 if TYPE_CHECKING:
     from argpack.hexdump.dump import Dump
 
-_HEADING = (
-    "Offset | 00 01 02 03 04 05 06 07 | 08 09 0A 0B 0C 0D 0E 0F",
-    "-------|-------------------------|-------------------------",
-)
 
-
-def render(dump: Dump) -> str:
+def render(dump: Dump, *, format_name: str = "offset-table", unit: int | None = None) -> str:
     """The text, a newline after each line. Rows wholly unknown are elided, `??` is an unknown byte in others.
 
-    The last row is always written: it alone says how long the dump is.
+    `unit` is the size of words in bytes, None for the format's usual one. Raises InputError where the format is
+    binary or cannot say the dump: unknown bytes in base64, half a word.
     """
-    lines = list(_HEADING)
-    last = (dump.size - 1) // WIDTH * WIDTH
-    for start in range(0, dump.size, WIDTH):
-        if start != last and not any(dump.known[start : start + WIDTH]):
-            if lines[-1] != ELISION:
-                lines.append(ELISION)
-            continue
-        cells = dump.cells(start, start + WIDTH)
-        left, right = ("".join(f"{cell} " for cell in half) for half in (cells[:COLUMN], cells[COLUMN:]))
-        lines.append(f"{start:04d}".ljust(7) + f"| {left:<24}| {right:<24}")
-    return "\n".join(lines) + "\n"
+    found = _written(dump, format_name, unit)
+    if isinstance(found, bytes):
+        raise InputError(f"{format_name} is no text: render_bytes writes it")
+    return found
+
+
+def render_bytes(dump: Dump, *, format_name: str, unit: int | None = None) -> bytes:
+    """The file in a format, of which `raw` and `npy` are binary. Otherwise like `render`."""
+    found = _written(dump, format_name, unit)
+    return found if isinstance(found, bytes) else found.encode()
+
+
+def _written(dump: Dump, format_name: str, unit: int | None) -> str | bytes:
+    from argpack.hexdump.formats import load
+
+    return load(format_name).write(dump, unit)

@@ -10,7 +10,6 @@ import pytest
 from argpack.cli import main
 from argpack.cli.decoding import families_known
 from argpack.families.aiter_f4gemm.schema import SCHEMA
-from argpack.hexdump.formats import FORMATS
 
 DUMPS = Path(__file__).parents[2] / "dumps"
 EXCERPT = str(DUMPS / "origin_excerpt.txt")
@@ -145,7 +144,6 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, capsys):
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(1000)
 FAMILIES = families_known()
-FORMAT_NAMES = " or ".join([", ".join(f.name for f in FORMATS[:-1]), FORMATS[-1].name])
 NO_FAMILY = f"the arguments of one known family: name a kernel with --kernel, of {FAMILIES}"
 SHORT = (
     "expected 372 bytes, found 100, 272 short; "
@@ -172,12 +170,13 @@ NOT_MEASURED = "expected one of the 35 kernels f4gemm_bf16_per1x32Fp4_* that wer
         (
             b"some prose\n",
             [],
-            f"FILE:1: expected a dump ({FORMAT_NAMES}), found 'some prose'",
+            "FILE:1: expected a dump in a known format (--format lists them), found 'some prose'",
         ),
         (
             BASE.hex(" ", 4).encode(),
             [],
-            "FILE: plain-hex and words both fit, with different bytes: choose one with --format",
+            "FILE: plain-hex and words both fit, with different bytes: choose one with --format "
+            "(values that look like addresses: 15 as plain-hex, 0 as words)",
         ),
         (CUT, [], "FILE:26: expected a byte of two hex digits or ??, found '0'"),
         (

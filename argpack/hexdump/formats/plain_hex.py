@@ -1,4 +1,4 @@
-"""Reader of bare hex digits: bytes in the order of memory, in groups or not, over any number of lines.
+"""Bare hex digits: bytes in the order of memory, in groups or not, over any number of lines.
 
 `??` is an unknown byte. Offsets, prefixes and separators belong to other formats.
 """
@@ -7,28 +7,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.hexdump.formats.input import Format, Input, is_hex, quoted
+from argpack.hexdump.formats.input import Format, is_hex, no_unit, quoted
 
 if TYPE_CHECKING:
     from argpack.hexdump.dump import Dump
+    from argpack.hexdump.formats.input import Input
+
+# xxd -p writes thirty bytes in a line.
+_WIDTH = 30
+
+_OD_OFFSET = 6
 
 
 def read(source: Input) -> Dump:
     """The dump; InputError names the line of the first fault."""
-    cells: list[int | None] = []
+    data, known = bytearray(), bytearray()
     for number, line in source.lines:
         for token in line.split():
             if not is_hex(token.replace("??", "")) and token.strip("?"):
                 raise source.error(number, f"expected hex digits, found {quoted(token)}")
             if len(token) % 2:
                 raise source.error(number, f"expected an even number of hex digits, found {len(token)}")
-            cells += [source.byte(number, token[i : i + 2]) for i in range(0, len(token), 2)]
-    return source.dump(cells)
+            cells = source.pairs(number, token)
+            data += cells[0]
+            known += cells[1]
+    return source.dump(bytes(data), bytes(known))
 
 
 def fits(source: Input) -> bool:
-    """Whether the first line is hex digits only."""
-    return bool(source.lines) and is_hex("".join(source.lines[0][1].replace("??", "00").split()))
+    """Whether the first line is hex digits only and does not begin with an offset."""
+    if not source.lines or not is_hex("".join(source.lines[0][1].replace("??", "00").split())):
+        return False
+    first, *rest = source.lines[0][1].split()
+    lengths = {len(token) for token in rest}
+    # Offsets are longer or shorter than what follows them, but for od -Ax, of six digits like its octal words.
+    differs = bool(lengths) and (lengths != {len(first)} or len(first) == _OD_OFFSET)
+    offset = len(first) >= 4 and not first.strip("0") and differs
+    return not (offset and all(len(line.split(None, 1)[0]) == len(first) for _, line in source.lines))
 
 
-FORMAT = Format("plain-hex", "hex digits in the order of memory", fits, read)
+def write(dump: Dump, unit: int | None) -> str:
+    """Sixty digits in a line, as xxd -p does it."""
+    no_unit(dump, "plain-hex", unit)
+    return "".join("".join(dump.cells(i, i + _WIDTH)) + "\n" for i in range(0, dump.size, _WIDTH))
+
+
+FORMATS = {"plain-hex": Format(fits, read, write)}

@@ -1,27 +1,33 @@
-"""Reader of raw binary: the file is the buffer. Text is never taken for it."""
+"""Raw binary: the file is the buffer. Text is never taken for it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.errors import InputError
-from argpack.hexdump.dump import Dump
-from argpack.hexdump.formats.input import Format
+from argpack.hexdump.formats.input import Format, no_unit, whole
+from argpack.hexdump.formats.npy import MAGIC
 
 if TYPE_CHECKING:
+    from argpack.hexdump.dump import Dump
     from argpack.hexdump.formats.input import Input
 
 
 def read(source: Input) -> Dump:
     """The dump, every byte known."""
     if source.data[:4] == b"\x7fELF":
-        raise InputError(f"{source.source}: expected a dump, found a code object (ELF); --kernel takes it")
-    return Dump.whole(source.data, source.source)
+        raise source.fault("expected a dump, found a code object (ELF); --kernel takes it")
+    return source.dump(source.data)
 
 
 def fits(source: Input) -> bool:
-    """Whether the input is no text."""
-    return source.text is None
+    """Whether the input is no text, and no array of numpy."""
+    return not source.lines and not source.data.startswith(MAGIC)
 
 
-FORMAT = Format("raw", "raw binary", fits, read)
+def write(dump: Dump, unit: int | None) -> bytes:
+    """The bytes."""
+    no_unit(dump, "raw", unit)
+    return whole(dump, "raw")
+
+
+FORMATS = {"raw": Format(fits, read, write)}

@@ -1,0 +1,108 @@
+"""From the bytes of a file to lines of text: encoding, line ends, terminal colours, and what loggers put before a line.
+
+Only prefixes that are known are taken off: whatever else stands before a row makes the row unreadable, on purpose.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from argpack.hexdump.formats.input import is_cell
+
+if TYPE_CHECKING:
+    from argpack.hexdump.formats.input import Lines
+
+_BLANKS = str.maketrans("\t\n\r\f\v\xa0", "      ")
+
+# Torchrun, mpirun and vLLM put at most a handful of these one after the other.
+_MOST_PREFIXES = 8
+
+
+def decode(data: bytes) -> str | None:
+    """The text, None where the bytes are none: UTF-8, or UTF-16 as Windows PowerShell redirects it."""
+    encoding = "utf-16" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
+    if encoding != "utf-16" and b"\0" in data:
+        return None
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    if encoding == "utf-16" and not text.isascii():
+        return None
+    if "\x1b" in text:
+        text = _colours().sub("", text)
+    return text if text.translate(_BLANKS).isprintable() else None
+
+
+def lines(text: str) -> Lines:
+    """Number (from 1) and text of the lines that are not blank, without log prefixes and blanks around."""
+    found = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.replace("\xa0", " ").strip()
+        if line and _may_have_prefix(line):
+            line = _without_prefix(line)
+        if line:
+            found.append((number, line))
+    return tuple(found)
+
+
+def _may_have_prefix(line: str) -> bool:
+    """A quick look that spares nearly every row the regular expression."""
+    first = line.split(None, 1)[0]
+    if first.startswith("[") and ".." in first:
+        return False
+    bare = first.rstrip(":|")
+    if is_cell(bare) or bare.startswith(("0x", "+")):
+        # The month and glog's letters for errors are hex digits, too.
+        return first == "Dec" or (first[0] in "EF" and len(first) == 5 and ":" in line[5:12])
+    return True
+
+
+def _without_prefix(line: str) -> str:
+    pattern = _prefix()
+    for _ in range(_MOST_PREFIXES):
+        found = pattern.match(line)
+        # A line that is nothing but brackets is data, such as a Python list of one number.
+        if not found or (found.end() == len(line) and line[0] == "["):
+            break
+        line = line[found.end() :]
+    return line
+
+
+@functools.cache
+def _colours() -> re.Pattern[str]:
+    return re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cM])")
+
+
+@functools.cache
+def _prefix() -> re.Pattern[str]:
+    time = r"\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    date = r"(?:\d{4}[-/.]\d\d[-/.]\d\d|\d\d[-/]\d\d(?=[ T]\d\d:))"
+    level = (
+        r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|trace|debug|info|warn|warning|error)"
+    )
+    month = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+    forms = (
+        rf"\[(?:{date}[T ]{time}|{time}|{date})[^\]]{{0,40}}\]:?",  # [2026-08-01 12:00:00]
+        rf"{date}[T ]+{time}",
+        rf"{time}",
+        rf"{date}",
+        rf"{month} +\d\d? {time} [\w.-]+ [\w./-]+(?:\[\d+\])?:",  # syslog
+        rf"[IWEF]\d{{4}} {time} +\d+ [\w./-]+:\d+\]",  # glog
+        r"\[ *\d+\.\d+\]",  # dmesg
+        r"\[\d+\]:",  # [0]: of torchrun
+        r"\[\d+\](?= *(?:\d{4,}|0x|\+))",
+        r"\[(?:rank|default|worker|proc|gpu|GPU|pid|PID|tid|TID)[ =:]?\d+\]:?",
+        r"\[\d+,\d+\](?:<std(?:out|err)>)?:",  # mpirun --tag-output
+        rf"\[{level}\]:?",
+        r"\[[\w./-]+\.(?:py|cu|cpp|cc|c|h|hpp|rs):\d+\]:?",
+        r"\([A-Za-z][\w.-]* (?:pid=)?\d+[^)]{0,40}\)",  # Ray, vLLM
+        rf"{level}(?::[\w.-]+:|:)?",
+        r"[A-Za-z_][\w.]{0,60} -(?= )",  # the logger's name
+        r"[A-Za-z][\w.-]{0,60}-\d+ *\|",  # docker compose
+        r"\((?:gdb|rocgdb|lldb)\)",
+        r">(?: ?>)*",  # quoted mail
+    )
+    return re.compile(rf"(?:{'|'.join(forms)})(?:\s+|$)(?:[-|:]\s+)?")

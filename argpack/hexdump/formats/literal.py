@@ -1,0 +1,238 @@
+"""Arrays and bytes literals: of C and C++ (xxd -i), Python, numpy's repr, Rust, and what gdb's print shows.
+
+The declared type gives the size of an element; without one, elements are bytes, or what all of their hex digits make
+(`0x00007fab6d200000` is eight). Elements are numbers, so their bytes are little-endian.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from argpack.errors import InputError
+from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, quoted, units, whole
+from argpack.hexdump.formats.rows import LARGEST_OFFSET
+
+if TYPE_CHECKING:
+    from argpack.hexdump.dump import Dump
+    from argpack.hexdump.formats.input import Input
+
+# How far before a bracket its declaration may begin.
+_DECLARATION = 200
+
+# Letters of Python's array module.
+_LETTERS = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q": 8, "Q": 8}
+
+
+def split(source: Input) -> list[Input]:
+    """Each array or literal with its declaration as heading; empty where the text has none."""
+    text = source.text
+    if (
+        "{" not in text
+        and "[" not in text
+        and "b'" not in text
+        and 'b"' not in text
+        and "fromhex" not in text
+    ):
+        return []
+    found: list[Input] = []
+    position = line = counted = 0
+    while opening := _opening().search(text, position):
+        start = max(position, opening.start("open") - _DECLARATION)
+        declaration = text[start : opening.start("open")]
+        closing = _closing(text, opening)
+        if closing < 0:
+            break
+        end = text.find("\n", closing)
+        tail = text[closing : end if end >= 0 else len(text)].partition(";")[0]
+        statement = declaration.rpartition(";")[2].rpartition("}")[2].lstrip("\n ;")
+        begin = opening.start("open") - len(statement)
+        line += text.count("\n", counted, begin)
+        counted = begin
+        body = text[begin : closing + len(tail)]
+        lines = tuple((source.lines[line + i][0], part) for i, part in enumerate(body.split("\n")))
+        found.append(
+            replace(source, lines=lines, heading=(*source.heading, statement.strip()), shape="literal")
+        )
+        position = closing + len(tail)
+    return found
+
+
+@functools.cache
+def _opening() -> re.Pattern[str]:
+    """A bracket with a number behind it, or a literal, where a value may stand."""
+    number = r"(?:0[xX][0-9a-fA-F]+|-?\d+)\s*(?:[uU]?[lL]{0,2}|u8|u32|u64)\s*(?:[,}\]]|<repeats)"
+    comment = r"(?:\s|/\*[^*]*\*/|//[^\n]*\n)*"
+    return re.compile(
+        r"(?:^|[=(,:{]|\breturn\b|&|\bvec!)[ \t\n]*"
+        rf"(?P<open>[{{\[](?={comment}{number})|b(?P<quote>['\"])|fromhex\((?P<hex>['\"]))",
+        re.MULTILINE,
+    )
+
+
+def _closing(text: str, opening: re.Match[str]) -> int:
+    """The position after a literal, -1 where it has no end."""
+    if quote := opening["quote"] or opening["hex"]:
+        position = opening.end()
+        while position < len(text) and text[position] != quote:
+            position += 2 if text[position] == "\\" else 1
+        return position + 1 if position < len(text) else -1
+    end = text.find("}" if opening["open"] == "{" else "]", opening.end())
+    return end + 1 if end >= 0 else -1
+
+
+def read(source: Input) -> Dump:
+    """The dump; InputError names the line of the first fault."""
+    text = source.text
+    opening = _opening().search(text)
+    if not opening:
+        raise source.fault("expected an array or a bytes literal, found none")
+    closing = _closing(text, opening)
+    if closing < 0:
+        raise source.error(
+            _line(source, opening.start("open")), "expected the end of the literal, found none"
+        )
+    inside = text[opening.end() : closing - 1]
+    if opening["hex"]:
+        return source.dump(*source.pairs(_line(source, opening.end()), "".join(inside.split())))
+    if quote := opening["quote"]:
+        return source.dump(_string(source, text, opening.start("open"), quote))
+    declaration = text[: opening.start("open")]
+    values, digits = _elements(source, inside, opening.end())
+    unit = _declared(declaration, text[closing:]) or _shown(source, values, digits)
+    _check_length(source, declaration, len(values))
+    order = source.ordered(LITTLE) if unit > 1 else MEMORY
+    data = bytearray()
+    for value in values:
+        if not -(1 << (8 * unit - 1)) <= value < 1 << (8 * unit):
+            raise source.fault(f"expected elements of {unit} bytes, found {quoted(str(value))}")
+        data += (value % (1 << (8 * unit))).to_bytes(unit, "little" if order == LITTLE else "big")
+    return source.dump(bytes(data), form=form("literal", order, unit))
+
+
+def fits(source: Input) -> bool:
+    """Whether the text has such a literal."""
+    return source.shape == "literal"
+
+
+def _line(source: Input, position: int) -> int:
+    index = source.text.count("\n", 0, position)
+    return source.lines[min(index, len(source.lines) - 1)][0]
+
+
+def _string(source: Input, text: str, start: int, quote: str) -> bytes:
+    """A Python bytes literal, with its escapes."""
+    import ast
+
+    end = start + 2
+    while end < len(text) and text[end] != quote:
+        end += 2 if text[end] == "\\" else 1
+    try:
+        found = ast.literal_eval(text[start : end + 1])
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise source.error(
+            _line(source, start), "expected a bytes literal of Python, found another"
+        ) from None
+    if not isinstance(found, bytes):
+        raise source.error(_line(source, start), "expected a bytes literal of Python, found another")
+    return found
+
+
+@functools.cache
+def _element() -> re.Pattern[str]:
+    return re.compile(
+        r"\s*(?P<number>-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))(?:[uU]?[lL]{0,2}|u8|u16|u32|u64)"
+        r"(?:\s*<repeats (?P<times>\d{1,7}) times>)?\s*(?:,|$)"
+    )
+
+
+def _elements(source: Input, inside: str, start: int) -> tuple[list[int], list[int]]:
+    """Values, and how many hex digits each was written with (0 for decimal)."""
+    # Blanks of the same length keep positions, and with them lines, what they are.
+    text = re.sub(r"/\*[^*]*\*/|//[^\n]*|#[^\n]*", lambda found: " " * len(found[0]), inside)
+    values: list[int] = []
+    digits: list[int] = []
+    position = 0
+    while text[position:].strip() if len(text) - position < 64 else True:
+        found = _element().match(text, position)
+        if not found:
+            at = (
+                position
+                + len(text[position : position + 999])
+                - len(text[position : position + 999].lstrip())
+            )
+            raise source.error(
+                _line(source, start + at),
+                f"expected a number, found {quoted(text[at : at + 24].split(',')[0].strip())}",
+            )
+        number = found["number"]
+        led = number.lstrip("-")[:2] in {"0x", "0X"}
+        if not led and len(number) > 1 and number.lstrip("-")[0] == "0":
+            raise source.error(_line(source, start + position), f"octal or decimal? found {quoted(number)}")
+        times = int(found["times"] or 1)
+        if len(values) + times > LARGEST_OFFSET:
+            raise source.fault(f"expected at most {LARGEST_OFFSET} elements, found more")
+        values += [int(number, 16 if led else 10)] * times
+        digits += [len(number.lstrip("-")) - 2 if led else 0] * times
+        position = found.end()
+    return values, digits
+
+
+def _declared(before: str, after: str) -> int:
+    """Bytes of an element as a declaration says it, 0 where it says nothing."""
+    if found := re.search(r"dtype=[\w.]*?u?int(8|16|32|64)\b", after):
+        return int(found[1]) // 8
+    if found := re.search(r"\barray\(\s*['\"]([bBhHiIlLqQ])['\"]", before):
+        return _LETTERS[found[1]]
+    sizes = {
+        1: r"u?int8(?:_t)?|u8|i8|char|byte|bytes|bytearray|uchar|uint8|std::byte",
+        2: r"u?int16(?:_t)?|u16|i16|short|ushort|WORD",
+        8: r"u?int64(?:_t)?|u64|i64|long|size_t|uintptr_t|ulong|QWORD",
+        4: r"u?int32(?:_t)?|u32|i32|int|uint|unsigned|DWORD|dword",
+    }
+    for size, names in sizes.items():
+        if re.search(
+            rf"\b(?:{names})\b", before.rpartition("\n")[2] if "=" in before.rpartition("\n")[2] else before
+        ):
+            return size
+    return 0
+
+
+def _shown(source: Input, values: list[int], digits: list[int]) -> int:
+    """Bytes of an element whose type is not declared: what all their hex digits make, else one."""
+    if len(set(digits)) == 1 and digits[0] in {4, 8, 16}:
+        return digits[0] // 2
+    if any(not -128 <= value <= 255 for value in values):
+        large = next(value for value in values if not -128 <= value <= 255)
+        raise source.fault(
+            f"the size of an element is not stated: expected bytes or a type, as in uint32_t args[] = …, "
+            f"found {quoted(str(large))}"
+        )
+    return 1
+
+
+def _check_length(source: Input, declaration: str, count: int) -> None:
+    """C fills up what an initialiser leaves out with zeros: what is left out of a dump is not known to be zero."""
+    found = re.search(r"\[\s*(\d{1,9})\s*\]\s*=\s*$", declaration) or re.search(
+        r";\s*(\d{1,9})\s*\]\s*=\s*&?$", declaration
+    )
+    if found and int(found[1]) != count:
+        raise source.fault(f"expected {found[1]} elements as declared, found {count}")
+
+
+def write(dump: Dump, unit: int | None) -> str:
+    """A C array of elements of `unit` bytes (1)."""
+    size = 1 if unit is None else unit
+    if size not in {1, 2, 4, 8}:
+        raise InputError(f"literal: expected a unit of 1, 2, 4 or 8 bytes, found {size}")
+    units(dump, "literal", size)
+    data = whole(dump, "literal")
+    items = [data[i : i + size][::-1].hex() for i in range(0, dump.size, size)]
+    row = 16 // size
+    rows = ["  " + ", ".join(f"0x{item}" for item in items[i : i + row]) for i in range(0, len(items), row)]
+    return f"uint{8 * size}_t args[{len(items)}] = {{\n" + ",\n".join(rows) + "\n};\n"
+
+
+FORMATS = {"literal": Format(fits, read, write, words=True)}
