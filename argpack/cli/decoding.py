@@ -62,7 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=[f.name for f in FORMATS],
-        help="how to read a dump that fits more than one (default: detected)",
+        metavar="FORMAT",
+        help="how to read a dump that fits more than one (default: detected): "
+        + ", ".join(f.name for f in FORMATS),
+    )
+    parser.add_argument(
+        "--word-order",
+        choices=("little", "memory"),
+        help="how the digits of words of several bytes stand: little-endian, or in the order of memory "
+        "(default: what the format says)",
     )
 
 
@@ -115,7 +123,7 @@ def notes(dump: Dump, chosen: Decoding) -> list[str]:
 
     Raises InputError for more bytes than arguments and a segment's padding.
     """
-    found = []
+    found = [f"{dump.source}: read as {dump.form}"] if dump.form else []
     size = chosen.schema.size
     if dump.size > -(-size // _SEGMENT_ALIGNMENT) * _SEGMENT_ALIGNMENT:
         raise InputError(f"{dump.source}: expected {size} bytes ({chosen.schema.name}), found {dump.size}")

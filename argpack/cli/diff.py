@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         return diff_folders(args)
     from argpack.hexdump import read_pair
 
-    first, second = read_pair(args.first, args.second, format_name=args.format)
+    first, second = read_pair(args.first, args.second, format_name=args.format, word_order=args.word_order)
     chosen = decoding.decode(args.kernel, [first, second])
     if chosen is None:
         return _by_bytes(first, second, args)
@@ -93,7 +93,7 @@ def _against(args: argparse.Namespace) -> int:
 
     if args.second is not None:
         raise InputError("--against takes the place of a second dump, found both")
-    dump = read(args.first, format_name=args.format)
+    dump = read(args.first, format_name=args.format, word_order=args.word_order)
     chosen = decoding.decode(args.kernel, [dump])
     if chosen is None:
         raise decoding.undecided(dump)

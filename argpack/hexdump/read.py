@@ -32,7 +32,7 @@ def read(
     above it. `format_name` is a name of the format table; None detects the format. `word_order`, `little` or
     `memory`, says how the digits of words stand where the format leaves it open, or overrides it.
     """
-    return _dump(_load(path, word_order), format_name)
+    return _dump(_load(path, word_order, []), format_name)
 
 
 def read_pair(
@@ -48,7 +48,8 @@ def read_pair(
     """
     from argpack.hexdump.formats import load
 
-    contents = _load(first, word_order), _load(second, word_order)
+    piped: list[bytes] = []
+    contents = _load(first, word_order, piped), _load(second, word_order, piped)
     fits = [format_name is not None and load(format_name).fits(content) for content in contents]
     names = [format_name if fit or not any(fits) else None for fit in fits]
     a, b = (_dump(c, name, lenient=True) for c, name in zip(contents, names, strict=True))
@@ -74,26 +75,29 @@ def parse(
     return _dump(_chosen(source, content, choice, word_order), format_name)
 
 
-def _load(path: str | os.PathLike[str], word_order: str | None) -> Input:
+def _load(path: str | os.PathLike[str], word_order: str | None, piped: list[bytes]) -> Input:
+    """The dump of a path with or without `#`. `piped` keeps standard input, which can be read only once."""
     text, choice = str(path), None
     try:
-        data = _contents(text)
+        data = _contents(text, piped)
     except FileNotFoundError as error:
         text, mark, choice = text.rpartition("#")
         if not mark or not text or not choice:
             raise InputError(f"{path}: {error.strerror}") from None
         try:
-            data = _contents(text)
+            data = _contents(text, piped)
         except FileNotFoundError:
             raise InputError(f"{text}: {error.strerror}") from None
     return _chosen("standard input" if text == "-" else text, data, choice, word_order)
 
 
-def _contents(path: str) -> bytes:
+def _contents(path: str, piped: list[bytes]) -> bytes:
     """The bytes of a file, at most one more than allowed. Raises FileNotFoundError, else InputError."""
     try:
         if path == "-":
-            return sys.stdin.buffer.read(_LARGEST_FILE + 1)
+            if not piped:
+                piped.append(sys.stdin.buffer.read(_LARGEST_FILE + 1))
+            return piped[0]
         # Not pathlib: importing it takes a third of the time that Python takes to start.
         with io.BufferedReader(io.FileIO(path)) as file:
             return file.read(_LARGEST_FILE + 1)

@@ -175,8 +175,10 @@ NOT_MEASURED = "expected one of the 35 kernels f4gemm_bf16_per1x32Fp4_* that wer
         (
             BASE.hex(" ", 4).encode(),
             [],
-            "FILE: plain-hex and words both fit, with different bytes: choose one with --format "
-            "(values that look like addresses: 15 as plain-hex, 0 as words)",
+            (
+                "FILE: plain-hex and words both fit, with different bytes: choose one with --format "
+                "(values that look like addresses: 15 as plain-hex, 0 as words)"
+            ),
         ),
         (CUT, [], "FILE:26: expected a byte of two hex digits or ??, found '0'"),
         (
