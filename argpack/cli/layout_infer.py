@@ -1,13 +1,11 @@
 """Find the layout that each operand of a kernel must have, by running the kernel on probing data.
 
 Only outputs are looked at: it works on the emulator and on a GPU. KERNEL is a file, a name or a unique part of one.
-Exit codes: 0 every operand asked for has one declared layout, 1 not, 2 could not be found out.
+Exit codes: 0 every operand asked for has one layout, 1 none or several, 2 could not be found out.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,14 +38,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Infer and print; 0 where one declared layout fits each operand asked for and random bytes confirm it."""
+    """Infer and print; 0 where one layout fits each operand asked for and random bytes confirm it."""
     from argpack.cli import layout_report
     from argpack.cli.checking import kernel_of
+    from argpack.cli.output import print_json
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
     from argpack.kernels import resolve
     from argpack.launch.select import select_backend
     from argpack.probe import DEFAULT_PROBLEM, infer_layouts
+    from argpack.values import changed
 
     code_object = read(resolve(args.kernel, root=args.kernels))
     kernel, _ = kernel_of(code_object)
@@ -58,13 +58,13 @@ def run(args: argparse.Namespace) -> int:
             code_object,
             kernel,
             backend,
-            problem=dataclasses.replace(DEFAULT_PROBLEM, **sizes),
+            problem=changed(DEFAULT_PROBLEM, **sizes),
             progress=progress,
         )
     names = [OPERANDS[name] for name in OPERANDS if not args.operand or name in args.operand]
     if args.json:
         facts: dict[str, Any] = {"kernel": kernel.name, "backend": choice}
-        print(json.dumps(facts | layout_report.as_json(found, names), indent=2))
+        print_json(facts | layout_report.as_json(found, names))
     else:
         print(layout_report.text(found, names, kernel.name, choice), end="")
-    return int(not found.verdict.passed or any(len(found.layouts[name]) != 1 for name in names))
+    return int(not found.verdict.passed or any(len(found.identities[name].layouts) != 1 for name in names))

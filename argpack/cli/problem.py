@@ -4,10 +4,10 @@ subcommand.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
+from argpack.values import changed
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ def problem_of(args: argparse.Namespace, default: Problem) -> Problem:
     """The problem that the options state; what they leave out is as in `default`."""
     names = ("m", "n", "k", "alpha", "beta", "log2_k_split", "seed")
     given = {name: value for name in names if (value := getattr(args, name, None)) is not None}
-    return dataclasses.replace(default, **given)
+    return changed(default, **given)
 
 
 def overrides_of(settings: Sequence[str], schema: KernargSchema) -> dict[str, int | float]:

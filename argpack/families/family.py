@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+from argpack.values import anew, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ class Usage(enum.StrEnum):
     UNREAD = "unread"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Problem:
     """A GEMM to compute, D = alpha·A·Bᵀ + beta·C for most families: `m`, `n`, `k` count elements.
 
@@ -49,7 +50,7 @@ class Extra(NamedTuple):
     metadata: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Family:
     """One family of kernels that share an argument schema.
 
@@ -74,12 +75,12 @@ class Family:
     workload: str | None = None
     launch_rule: str = ""
     segments: tuple[int, ...] = ()
-    metadata_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metadata_names: Mapping[str, tuple[str, ...]] = anew(dict)
     extras: tuple[Extra, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value(kw_only=True)
 class Workload:
     """A launch with its inputs, and the judge of its result.
 
@@ -89,5 +90,5 @@ class Workload:
 
     launch: Launch
     judge: Callable[[LaunchResult], Verdict]
-    notes: tuple[str, ...] = field(default=())
-    overridden: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    overridden: tuple[str, ...] = ()

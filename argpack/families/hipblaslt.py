@@ -6,7 +6,6 @@ rocroller/custom_kernels.cpp; usage of the f4gemm kernels was measured on AITER'
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argpack.families import patterns
@@ -16,6 +15,7 @@ from argpack.families.aiter_f4gemm.usage import usage as f4gemm_usage
 from argpack.families.declare import declare, extent, pointer, stride
 from argpack.families.family import Family, Usage
 from argpack.schema import KernargSchema
+from argpack.values import changed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ _ZERO = {name for name, use in f4gemm_usage(AITER.name).items() if use is Usage.
 F4GEMM_SCHEMA = KernargSchema(
     "hipblaslt_f4gemm",
     tuple(
-        replace(
+        changed(
             field, doc=_DOC.get(field.name, "Always 0, never loaded." if field.name in _ZERO else field.doc)
         )
         for field in AITER.fields

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from argpack.errors import InputError
+from argpack.values import value
 
 _NOT_ZERO = b"\x00" + b"\x01" * 255
 
 
-@dataclass(frozen=True, slots=True)
+@value(uncompared=("source", "kernel", "form"))
 class Dump:
     """Bytes of an argument buffer from offset 0. `known` has one byte per byte of `data`, 1 or 0.
 
@@ -21,9 +20,9 @@ class Dump:
 
     data: bytes
     known: bytes
-    source: str = field(default="dump", compare=False)
-    kernel: str = field(default="", compare=False)
-    form: str = field(default="", compare=False)
+    source: str = "dump"
+    kernel: str = ""
+    form: str = ""
 
     def __post_init__(self) -> None:
         if not self.data:

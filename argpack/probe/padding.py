@@ -5,7 +5,6 @@ Takes layouts as found and random operands; it looks at outputs only.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from argpack.numerics import compare, mxfp4_gemm_reference
 from argpack.numerics.reference import SCALE_BLOCK
 from argpack.probe.subject import SCALE_A, SCALE_B, A, B
+from argpack.values import changed
 from scale_layout import apply
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _SCALES = (120, 135)
 
 def padded_problem(problem: Problem) -> Problem:
     """One scale block of K more than `problem`, and few rows."""
-    return dataclasses.replace(problem, m=min(problem.m, _ROWS), k=problem.k + SCALE_BLOCK)
+    return changed(problem, m=min(problem.m, _ROWS), k=problem.k + SCALE_BLOCK)
 
 
 def right_pad_values(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from argpack.errors import InputError
 from argpack.schema.scalar import TYPES, ScalarType
+from argpack.values import value
 
 
 class Role(enum.StrEnum):
@@ -19,7 +19,7 @@ class Role(enum.StrEnum):
     SCALAR = "scalar"
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Field:
     """One argument. `type` names a row of the scalar table (`ptr`, `u32`, `f32`, ...).
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.schema.field import Field, Slot
 from argpack.schema.packer import Packer
+from argpack.values import anew, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Values(Mapping[str, int | float]):
     """What an argument buffer holds: field values by name, and `pads`, the bytes of each pad by its name."""
 
     fields: Mapping[str, int | float]
-    pads: Mapping[str, bytes] = field(default_factory=dict)
+    pads: Mapping[str, bytes] = anew(dict)
 
     def __getitem__(self, name: str) -> int | float:
         return self.fields[name]
@@ -38,7 +38,7 @@ class Values(Mapping[str, int | float]):
         return len(self.fields)
 
 
-@dataclass(frozen=True)
+@value(slots=False)
 class KernargSchema:
     """The fields of an argument buffer in order, packed: what separates them is only their declared pads.
 

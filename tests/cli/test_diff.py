@@ -1,11 +1,11 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from argpack import values
 from argpack.cli import main
 from argpack.cli.decoding import families_known
 from argpack.families.aiter_f4gemm.schema import SCHEMA
@@ -210,7 +210,7 @@ def test_two_families_of_one_size_are_told_apart_only_by_a_kernel(tmp_path, monk
     from argpack import families
 
     ours = families.family_named("aiter_f4gemm")
-    other = replace(ours, name="other", matches=lambda name: name == "other_kernel")
+    other = values.changed(ours, name="other", matches=lambda name: name == "other_kernel")
     monkeypatch.setattr(families, "FAMILIES", (ours, other))
     assert main(["diff", TABLE, TABLE]) == 0
     assert "as bytes: no kernel is named and no single family has this size" in capsys.readouterr().out

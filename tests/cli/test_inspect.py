@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import shutil
 import subprocess
@@ -9,6 +8,7 @@ import pytest
 from argpack import families
 from argpack.cli import main
 from argpack.errors import InputError
+from argpack.values import changed
 
 F4GEMM = "gfx950/f4gemm/f4gemm_bf16_per1x32Fp4_BpreShuffle_256x256.co"
 COMPILED = "gfx942/flatmm_uk_gfx9_f16f8_128x256x128_1x4x1_16x16x32.co"
@@ -207,7 +207,7 @@ def test_a_kernel_that_contradicts_its_family_is_shown_and_fails(kernels_dir, ca
     def contradict(kernel):
         raise InputError("argument 'D' at 0x0: expected 8 bytes, found 4")
 
-    family = dataclasses.replace(families.FAMILIES[0], cross_check=contradict)
+    family = changed(families.FAMILIES[0], cross_check=contradict)
     monkeypatch.setattr(families, "FAMILIES", (family,))
     code, lines = inspect(capsys, kernels_dir / F4GEMM)
     assert code == 1

@@ -153,7 +153,8 @@ def test_options_of_layouts_are_refused_where_there_are_none(verify):
 def test_a_kernel_of_no_family_is_named_with_its_target(verify):
     code, _, err = verify("gfx942/all_reduce.co")
     assert code == 2
-    assert "for gfx942: of aiter_all_reduce, whose arguments argpack knows; it launches others (aiter_f4gemm, own_sgemm)" in err
+    assert "for gfx942: of aiter_all_reduce, whose arguments argpack knows; it launches others" in err
+    assert "(aiter_f4gemm, own_sgemm)" in err
 
 
 def test_an_ambiguous_name_lists_the_candidates(verify):

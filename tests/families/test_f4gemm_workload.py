@@ -1,7 +1,5 @@
 """f4gemm launches as they are prepared, and verdicts on outputs made without any kernel."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -16,6 +14,7 @@ from argpack.families.aiter_f4gemm.workload import default_problem, prepare, ref
 from argpack.families.loading import load_workloads
 from argpack.launch import LaunchResult
 from argpack.numerics import float64_to_bf16, mxfp4_gemm_reference
+from argpack.values import changed
 from scale_layout import invert, layout_named
 
 FOLDER = "gfx950/f4gemm"
@@ -106,7 +105,7 @@ class TestLaunch:
         shuffled = buffers(prepared(small, PROBLEM))["B"].data
         logical = invert(layout_named("weight_16x16"), shuffled, rows=64, cols=160)
         np.testing.assert_array_equal(logical, random_operands(PROBLEM).b_codes)
-        wide = dataclasses.replace(PROBLEM, n=256)
+        wide = changed(PROBLEM, n=256)
         np.testing.assert_array_equal(
             buffers(prepared(plain, wide))["B"].data, random_operands(wide).b_codes.ravel()
         )
@@ -124,7 +123,7 @@ class TestLaunch:
         assert (bits[40:] == SENTINEL).all()
 
     def test_seed_chooses_the_operands(self):
-        first, again, other = (random_operands(dataclasses.replace(PROBLEM, seed=seed)) for seed in (1, 1, 2))
+        first, again, other = (random_operands(changed(PROBLEM, seed=seed)) for seed in (1, 1, 2))
         np.testing.assert_array_equal(first.a_codes, again.a_codes)
         assert (first.a_codes != other.a_codes).any()
 
@@ -146,7 +145,7 @@ class TestLaunch:
         assert "reads past the end of B, by up to 16384 bytes" in " ".join(prepared(plain, SPLIT_OFF).notes)
 
 
-SPLIT_OFF = dataclasses.replace(SPLIT, log2_k_split=0)
+SPLIT_OFF = changed(SPLIT, log2_k_split=0)
 
 
 class TestRefusals:
@@ -181,7 +180,7 @@ class TestRefusals:
         assert message in workload.overridden[0]
 
     def test_several_reasons_are_all_named(self, small):
-        problem = dataclasses.replace(PROBLEM, n=200, alpha=2.0, beta=1.0, log2_k_split=1)
+        problem = changed(PROBLEM, n=200, alpha=2.0, beta=1.0, log2_k_split=1)
         with pytest.raises(RefusedError) as caught:
             prepared(small, problem)
         for word in (
@@ -203,7 +202,7 @@ class TestRefusals:
             prepared(splitting, SPLIT_OFF, zero_output=False)
 
     def test_a_pad_is_free_where_there_are_no_padding_columns(self, small):
-        workload = prepared(small, dataclasses.replace(PROBLEM, k=512), placement=Placement(scale_pad=0xFF))
+        workload = prepared(small, changed(PROBLEM, k=512), placement=Placement(scale_pad=0xFF))
         assert workload.overridden == ()
         assert (buffers(workload)["ScaleA"].data == 0xFF).sum() == 24 * 16
 
@@ -223,7 +222,7 @@ class TestRefusals:
         assert values(workload)["ptr_A"] == 0x1234
 
     def test_a_beta_that_is_forced_brings_a_c(self, small):
-        workload = prepared(small, dataclasses.replace(PROBLEM, beta=1.0), force=True)
+        workload = prepared(small, changed(PROBLEM, beta=1.0), force=True)
         assert pointers(workload)["ptr_C"] == "C"
         assert buffers(workload)["C"].data.size == 40 * 64 * 2
 
@@ -240,7 +239,7 @@ class TestRefusals:
 
     def test_impossible_sizes_are_errors_even_when_forced(self, small):
         with pytest.raises(InputError, match="K: expected a multiple of 32"):
-            prepared(small, dataclasses.replace(PROBLEM, k=100), force=True)
+            prepared(small, changed(PROBLEM, k=100), force=True)
 
 
 class TestDefaults:
@@ -304,7 +303,7 @@ class TestJudge:
 
     def test_writes_to_the_padding_are_allowed_where_the_kernel_writes_whole_tiles(self, expected, output):
         output[40:] = 0
-        assert self.verdict(dataclasses.replace(expected, padding_kept=False), output).passed
+        assert self.verdict(changed(expected, padding_kept=False), output).passed
 
     def test_elements_never_written_are_counted(self, expected, output):
         output[10, :7] = SENTINEL
@@ -327,7 +326,7 @@ class TestJudge:
         assert verdict.non_finite == 2560
 
     def test_an_output_without_its_beta_fails(self, output):
-        problem = dataclasses.replace(PROBLEM, beta=1.0)
+        problem = changed(PROBLEM, beta=1.0)
         expected = Expectation(
             problem=problem,
             operands=random_operands(problem),

@@ -1,7 +1,5 @@
 """The family of argpack's own kernel: declaration against code object, launches, refusals."""
 
-import dataclasses
-
 import pytest
 
 from argpack.codeobject import read
@@ -12,6 +10,7 @@ from argpack.families.own_sgemm import FAMILY
 from argpack.families.own_sgemm.schema import usage
 from argpack.families.own_sgemm.workload import prepare, refusals
 from argpack.kernels import OWN
+from argpack.values import changed
 
 PROBLEM = Problem(m=33, n=17, k=8, alpha=0.5, beta=2.0)
 
@@ -46,13 +45,13 @@ def test_metadata_and_schema_agree(kernel):
 
 def test_metadata_that_differs_is_an_error(kernel):
     arguments = list(kernel.arguments)
-    arguments[6] = dataclasses.replace(arguments[6], offset=44)
+    arguments[6] = changed(arguments[6], offset=44)
     with pytest.raises(InputError, match="expected M at 0x28, 4 bytes, found M at 0x2c, 4 bytes"):
-        FAMILY.cross_check(dataclasses.replace(kernel, arguments=tuple(arguments)))
+        FAMILY.cross_check(changed(kernel, arguments=tuple(arguments)))
     with pytest.raises(InputError, match="expected 13 arguments in the metadata, found 12"):
-        FAMILY.cross_check(dataclasses.replace(kernel, arguments=kernel.arguments[:-1]))
+        FAMILY.cross_check(changed(kernel, arguments=kernel.arguments[:-1]))
     with pytest.raises(InputError, match="expected a segment of 72 bytes, found 68"):
-        FAMILY.cross_check(dataclasses.replace(kernel, kernarg_segment_size=68))
+        FAMILY.cross_check(changed(kernel, kernarg_segment_size=68))
 
 
 def test_a_launch_has_one_work_item_an_element(code_object, kernel):
@@ -73,7 +72,7 @@ def test_a_launch_has_one_work_item_an_element(code_object, kernel):
 
 
 def test_without_beta_there_is_no_c(code_object, kernel):
-    launch = prepare(code_object, kernel, dataclasses.replace(PROBLEM, beta=0.0)).launch
+    launch = prepare(code_object, kernel, changed(PROBLEM, beta=0.0)).launch
     assert [buffer.name for buffer in launch.buffers] == ["D", "A", "B"]
 
 
@@ -98,7 +97,7 @@ def test_a_wrong_stride_is_refused(code_object, kernel):
 )
 def test_what_is_no_problem_at_all_is_an_error(change, message):
     with pytest.raises(InputError, match=message):
-        refusals("argpack_sgemm", dataclasses.replace(PROBLEM, **change))
+        refusals("argpack_sgemm", changed(PROBLEM, **change))
 
 
 def test_every_field_is_live_and_other_kernels_are_none_of_its_business():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
 from argpack.hexdump.dump import Dump
+from argpack.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ LITTLE, MEMORY = "little", "memory"
 WORD_ORDERS = (LITTLE, MEMORY)
 
 
-@dataclass(frozen=True, slots=True)
+@value()
 class Input:
     """One dump in a file. `source` is what messages call it.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
 from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, quoted, units, whole
 from argpack.hexdump.formats.rows import LARGEST_OFFSET
+from argpack.values import changed
 
 if TYPE_CHECKING:
     from argpack.hexdump.dump import Dump
@@ -54,7 +54,7 @@ def split(source: Input) -> list[Input]:
         body = text[begin : closing + len(tail)]
         lines = tuple((source.lines[line + i][0], part) for i, part in enumerate(body.split("\n")))
         found.append(
-            replace(source, lines=lines, heading=(*source.heading, statement.strip()), shape="literal")
+            changed(source, lines=lines, heading=(*source.heading, statement.strip()), shape="literal")
         )
         position = closing + len(tail)
     return found
@@ -100,15 +100,16 @@ def read(source: Input) -> Dump:
     if quote := opening["quote"]:
         return source.dump(_string(source, text, opening.start("open"), quote))
     declaration = text[: opening.start("open")]
-    values, digits = _elements(source, inside, opening.end())
-    unit = _declared(declaration, text[closing:]) or _shown(source, values, digits)
-    _check_length(source, declaration, len(values))
+    elements = _elements(source, inside, opening.end())
+    unit = _declared(declaration, text[closing:]) or _shown(source, elements)
+    _check_length(source, declaration, sum(element.times for element in elements))
     order = source.ordered(LITTLE) if unit > 1 else MEMORY
     data = bytearray()
-    for value in values:
+    for value, _, times in elements:
         if not -(1 << (8 * unit - 1)) <= value < 1 << (8 * unit):
             raise source.fault(f"expected elements of {unit} bytes, found {quoted(str(value))}")
-        data += (value % (1 << (8 * unit))).to_bytes(unit, "little" if order == LITTLE else "big")
+        one = (value % (1 << (8 * unit))).to_bytes(unit, "little" if order == LITTLE else "big")
+        data += one * times
     return source.dump(bytes(data), form=form("literal", order, unit))
 
 
@@ -148,36 +149,42 @@ def _element() -> re.Pattern[str]:
     )
 
 
-def _elements(source: Input, inside: str, start: int) -> tuple[list[int], list[int]]:
-    """Values, and how many hex digits each was written with (0 for decimal)."""
+class _Element(NamedTuple):
+    """A value, how many hex digits it was written with (0 for decimal), how often it stands in a row."""
+
+    value: int
+    digits: int
+    times: int
+
+
+def _elements(source: Input, inside: str, start: int) -> list[_Element]:
     # Blanks of the same length keep positions, and with them lines, what they are.
-    text = re.sub(r"/\*[^*]*\*/|//[^\n]*|#[^\n]*", lambda found: " " * len(found[0]), inside)
-    values: list[int] = []
-    digits: list[int] = []
-    position = 0
-    while text[position:].strip() if len(text) - position < 64 else True:
+    text = re.sub(r"/\*[^*]*\*/|//[^\n]*|#[^\n]*", lambda found: " " * len(found[0]), inside).rstrip()
+    elements: list[_Element] = []
+    position = count = 0
+    while position < len(text):
         found = _element().match(text, position)
         if not found:
-            at = (
-                position
-                + len(text[position : position + 999])
-                - len(text[position : position + 999].lstrip())
-            )
+            rest = text[position : position + 999].lstrip()
             raise source.error(
-                _line(source, start + at),
-                f"expected a number, found {quoted(text[at : at + 24].split(',')[0].strip())}",
+                _line(source, start + len(text) - len(text[position:].lstrip())),
+                f"expected a number, found {quoted(rest.partition(',')[0].strip())}",
             )
         number = found["number"]
-        led = number.lstrip("-")[:2] in {"0x", "0X"}
-        if not led and len(number) > 1 and number.lstrip("-")[0] == "0":
-            raise source.error(_line(source, start + position), f"octal or decimal? found {quoted(number)}")
+        bare = number.lstrip("-")
+        led = bare[:2] in {"0x", "0X"}
+        if not led and len(bare) > 1 and bare[0] == "0":
+            raise source.error(
+                _line(source, start + position),
+                f"expected a decimal or hex number, found {quoted(number)}, which C takes for octal",
+            )
         times = int(found["times"] or 1)
-        if len(values) + times > LARGEST_OFFSET:
+        count += times
+        if count > LARGEST_OFFSET:
             raise source.fault(f"expected at most {LARGEST_OFFSET} elements, found more")
-        values += [int(number, 16 if led else 10)] * times
-        digits += [len(number.lstrip("-")) - 2 if led else 0] * times
+        elements.append(_Element(int(number, 16 if led else 10), len(bare) - 2 if led else 0, times))
         position = found.end()
-    return values, digits
+    return elements
 
 
 def _declared(before: str, after: str) -> int:
@@ -200,15 +207,16 @@ def _declared(before: str, after: str) -> int:
     return 0
 
 
-def _shown(source: Input, values: list[int], digits: list[int]) -> int:
+def _shown(source: Input, elements: list[_Element]) -> int:
     """Bytes of an element whose type is not declared: what all their hex digits make, else one."""
-    if len(set(digits)) == 1 and digits[0] in {4, 8, 16}:
-        return digits[0] // 2
-    if any(not -128 <= value <= 255 for value in values):
-        large = next(value for value in values if not -128 <= value <= 255)
+    digits = {element.digits for element in elements}
+    if len(digits) == 1 and digits <= {4, 8, 16}:
+        return digits.pop() // 2
+    large = [element.value for element in elements if not -128 <= element.value <= 255]
+    if large:
         raise source.fault(
-            f"the size of an element is not stated: expected bytes or a type, as in uint32_t args[] = …, "
-            f"found {quoted(str(large))}"
+            "the size of an element is not stated: expected bytes or a type, as in uint32_t args[] = …, "
+            f"found {quoted(str(large[0]))}"
         )
     return 1
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import functools
 import math
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.hexdump.formats.input import Format, no_unit, quoted, whole
+from argpack.values import changed
 
 if TYPE_CHECKING:
     from argpack.hexdump.dump import Dump
@@ -46,7 +46,7 @@ def split(source: Input) -> list[Input]:
     if rows <= 1 or len(items) % rows:
         return [source]
     size = len(items) // rows
-    return [replace(source, data=_header(size) + items[i * size : (i + 1) * size]) for i in range(rows)]
+    return [changed(source, data=_header(size) + items[i * size : (i + 1) * size]) for i in range(rows)]
 
 
 def fits(source: Input) -> bool:

@@ -6,11 +6,11 @@ reader then refuses that line, where leaving it out could hide that rows are mis
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.hexdump.formats.input import Input, is_cell, is_hex
+from argpack.values import changed
 
 if TYPE_CHECKING:
     from argpack.hexdump.formats.input import Lines
@@ -33,7 +33,10 @@ def sections(content: Input) -> list[Input]:
         return _json_objects(content)
     from argpack.hexdump.formats.literal import split
 
-    if arrays := split(content):
+    arrays = split(content)
+    inside = {number for array in arrays for number, _ in array.lines}
+    # Logs have small arrays, too, such as a grid: they are prose where there are rows beside them.
+    if arrays and not any(is_row(line) for number, line in content.lines if number not in inside):
         return arrays
     return _runs(content)
 
@@ -53,12 +56,12 @@ def choose(found: list[Input], choice: str | None, source: str) -> Input:
     if choice.isascii() and choice.isdigit():
         if not 1 <= int(choice[:9]) <= len(found):
             raise InputError(f"{name}: expected a dump of {len(found)}, found #{choice[:24]}")
-        return replace(found[int(choice) - 1], source=name)
+        return changed(found[int(choice) - 1], source=name)
     matching = [part for part in found if any(choice in line for line in part.heading)]
     if len(matching) != 1:
         count = "none" if not matching else str(len(matching))
         raise InputError(f"{name}: expected one dump of {len(found)} with that name above it, found {count}")
-    return replace(matching[0], source=name)
+    return changed(matching[0], source=name)
 
 
 def is_row(line: str) -> bool:
@@ -110,7 +113,7 @@ def _runs(content: Input) -> list[Input]:
 
     def close() -> None:
         if rows:
-            found.append(replace(content, lines=tuple(rows), heading=tuple(heading)))
+            found.append(changed(content, lines=tuple(rows), heading=tuple(heading)))
             heading.clear()
             rows.clear()
         heading.extend(text for _, text in prose)
@@ -179,7 +182,7 @@ def _json_objects(content: Input) -> list[Input]:
             return [content]
         kernel = value.get("kernel") if isinstance(value, dict) else None
         heading = (kernel,) if isinstance(kernel, str) else ()
-        found.append(replace(content, lines=_cut(content.lines, text[position:end], line), heading=heading))
+        found.append(changed(content, lines=_cut(content.lines, text[position:end], line), heading=heading))
         line += text.count("\n", position, end)
         position = end
     return found
