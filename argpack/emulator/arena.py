@@ -98,6 +98,10 @@ class Arena:
         buffer = self._buffers[self._starts[index]]
         return buffer if address < buffer.address + buffer.size else None
 
+    def owns(self, address: int) -> bool:
+        """Whether an address is one of the device's, in a buffer or not."""
+        return 0 <= address - self._base < len(self._store)
+
     def offset(self, address: int) -> int:
         """Where in the store a device address lies."""
         return address - self._base
