@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from argpack.numerics import Verdict
-    from argpack.probe import Inference, Match, Table
+    from argpack.probe import Identity, Inference, Match, Table
 
 _TITLES = {"A": "A", "B": "B", "ScaleA": "scales of A", "ScaleB": "scales of B"}
 _SHOWN_RUNS = 4
@@ -31,7 +31,7 @@ def text(found: Inference, names: Sequence[str], kernel: str, choice: str) -> st
         f"probed   M={problem.m} N={problem.n} K={problem.k}: {found.launches} launches, {found.seconds:.1f} s",
     ]
     for name in names:
-        lines += ["", *_operand(found.tables[name], found.layouts[name])]
+        lines += ["", *_operand(found.tables[name], found.identities[name])]
     lines += ["", _confirmation(found.verdict)]
     if found.right_pads is not None:
         lines.append(_pads(found, found.right_pads))
@@ -46,7 +46,7 @@ def as_json(found: Inference, names: Sequence[str]) -> dict[str, Any]:
         "problem": {"m": problem.m, "n": problem.n, "k": problem.k},
         "launches": found.launches,
         "seconds": round(found.seconds, 3),
-        "operands": {name: _operand_json(found.tables[name], found.layouts[name]) for name in names},
+        "operands": {name: _operand_json(found.tables[name], found.identities[name]) for name in names},
         "random_bytes": {
             "passed": verdict.passed,
             "outputs": verdict.elements,
@@ -58,16 +58,16 @@ def as_json(found: Inference, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _operand(table: Table, layouts: Sequence[Match]) -> Iterator[str]:
+def _operand(table: Table, identity: Identity) -> Iterator[str]:
     what = "a scale for" if table.is_scales else "each"
     yield (
         f"{_TITLES[table.operand]}: {table.rows} rows of {table.columns} bytes, {what} {table.per_byte} elements of K"
     )
-    if not layouts:
+    if len(identity.known) > 1:
+        yield f"  layout   ambiguous, one of {len(identity.known)}: a larger problem tells them apart"
+    elif not identity.known:
         yield "  layout   none that argpack declares"
-    if len(layouts) > 1:
-        yield f"  layout   ambiguous, one of {len(layouts)}: a larger problem tells them apart"
-    for match in layouts:
+    for match in identity.known:
         layout = match.layout
         yield f"  layout   {layout.name}: {layout.pattern}"
         if layout.aliases:
@@ -79,24 +79,25 @@ def _operand(table: Table, layouts: Sequence[Match]) -> Iterator[str]:
     yield f"  proven   for all {table.offsets.size} places, each a byte of its own{_rest(table)}"
 
 
-def _operand_json(table: Table, layouts: Sequence[Match]) -> dict[str, Any]:
+def _operand_json(table: Table, identity: Identity) -> dict[str, Any]:
     return {
         "rows": table.rows,
         "columns": table.columns,
         "elements_per_byte": table.per_byte,
         "buffer_bytes": table.size,
         "used_bytes": table.offsets.size,
-        "layouts": [
-            {
-                "name": match.layout.name,
-                "pattern": match.layout.pattern,
-                "offset": formula_text(match.layout),
-                "rows_padded": match.rows,
-                "columns_padded": match.columns,
-            }
-            for match in layouts
-        ],
+        "layouts": [_match_json(match) for match in identity.known],
         "first_offsets": table.offsets[0, :_SHOWN_OFFSETS].tolist(),
+    }
+
+
+def _match_json(match: Match) -> dict[str, Any]:
+    return {
+        "name": match.layout.name,
+        "pattern": match.layout.pattern,
+        "offset": formula_text(match.layout),
+        "rows_padded": match.rows,
+        "columns_padded": match.columns,
     }
 
 
@@ -153,8 +154,8 @@ def _pads(found: Inference, right: Sequence[int]) -> str:
     ragged = padded_problem(found.problem)
     tried = f"where K ends inside a tile (K={ragged.k}), of {_hexadecimal(PAD_VALUES)} in padding columns of the scales"
     if not right:
-        return f"{tried} none gives right numbers"
-    return f"{tried} {_hexadecimal(right) if len(right) < len(PAD_VALUES) else 'all'} gave right numbers"
+        return f"{tried} none gave right numbers"
+    return f"{tried} {f'only {_hexadecimal(right)}' if len(right) < len(PAD_VALUES) else 'all'} gave right numbers"
 
 
 def _hexadecimal(values: Sequence[int]) -> str:

@@ -3,9 +3,9 @@
 It knows launches, outputs and declared layouts to compare with; what a family says of its layouts it never asks.
 """
 
-from argpack.probe.identify import Match
+from argpack.probe.identify import Identity, Match
 from argpack.probe.infer import DEFAULT_PROBLEM, Inference, infer_layouts
 from argpack.probe.subject import ProbeError
 from argpack.probe.tables import Table
 
-__all__ = ["DEFAULT_PROBLEM", "Inference", "Match", "ProbeError", "Table", "infer_layouts"]
+__all__ = ["DEFAULT_PROBLEM", "Identity", "Inference", "Match", "ProbeError", "Table", "infer_layouts"]

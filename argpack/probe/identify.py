@@ -1,4 +1,4 @@
-"""Names a measured table: the declared layouts that put every byte where it was found, and the paddings around it."""
+"""Names a measured table: the declared layouts that put every byte where it was found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A declared layout that equals a table at every row and column. Its image has `rows` x `columns` bytes.
+    """A layout that equals a table at every row and column. Its image has `rows` x `columns` bytes.
 
     `padding` bytes of the image hold rows or columns that the operand does not have; `outside` bytes of the buffer
     lie behind the image.
@@ -30,29 +30,41 @@ class Match:
     outside: int
 
 
-def matches(table: Table) -> tuple[Match, ...]:
-    """All declared layouts that fit. None: the layout is new. Several: the problem is too small to tell them apart."""
-    kinds = (
-        {Tensor.ANY, Tensor.SCALES} if table.is_scales else {Tensor.ANY, Tensor.WEIGHTS, Tensor.ACTIVATIONS}
-    )
-    found = (_match(table, layout) for layout in LAYOUTS if layout.tensor in kinds)
-    return tuple(match for match in found if match is not None)
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What layout a table is.
+
+    `known` are the declared layouts that equal it: none if it is new, several if the problem is too small to tell them
+    apart.
+    """
+
+    known: tuple[Match, ...]
 
 
-def _match(table: Table, layout: Layout) -> Match | None:
-    rows, columns = table.rows, table.columns
+def identify(table: Table) -> Identity:
+    """Hold a table against all declared layouts of its kind."""
+    kinds = {Tensor.ANY, *((Tensor.SCALES,) if table.is_scales else (Tensor.WEIGHTS, Tensor.ACTIVATIONS))}
+    found = (_declared(table, layout) for layout in LAYOUTS if layout.tensor in kinds)
+    return Identity(tuple(match for match in found if match is not None))
+
+
+def _declared(table: Table, layout: Layout) -> Match | None:
     try:
-        padded = padded_shape(layout, rows, columns)
+        padded = padded_shape(layout, table.rows, table.columns)
     except InputError:
         return None  # it has no image of such a size
-    declared = offset(
+    return _match(table, layout, *padded)
+
+
+def _match(table: Table, layout: Layout, rows: int, columns: int) -> Match | None:
+    places = offset(
         layout,
-        np.arange(rows)[:, None],
-        np.arange(columns)[None, :],
-        cols_padded=padded[1],
-        rows_padded=padded[0],
+        np.arange(table.rows)[:, None],
+        np.arange(table.columns)[None, :],
+        cols_padded=columns,
+        rows_padded=rows,
     )
-    if not np.array_equal(declared, table.offsets):
+    if not np.array_equal(places, table.offsets):
         return None
-    image = padded[0] * padded[1]
-    return Match(layout, *padded, image - rows * columns, table.size - image)
+    image = rows * columns
+    return Match(layout, rows, columns, image - table.offsets.size, table.size - image)

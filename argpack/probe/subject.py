@@ -58,10 +58,10 @@ def subject_of(code_object: CodeObject, kernel: Kernel, problem: Problem, backen
     """What probing needs of a kernel. Raises UnsupportedError for a family whose operands are not MXFP4,
     RefusedError for a problem that the kernel is known to compute wrongly.
     """
-    from argpack.families import family_of
+    from argpack.families.choice import family_of_kernel
     from argpack.families.loading import load_workloads
 
-    family = family_of(kernel.name)
+    family = family_of_kernel(kernel, code_object)
     if family is None or family.name != "aiter_f4gemm":
         known = "of no known family" if family is None else f"{family.name}, whose operands are not MXFP4"
         raise UnsupportedError(f"{code_object.source}: {kernel.name}: {known}: its layouts cannot be probed")

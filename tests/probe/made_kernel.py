@@ -13,8 +13,9 @@ from scale_layout import layout_named, offset, padded_shape
 
 
 def byte_offsets(layout, rows, columns):
-    """Byte of (row, column), int64 (rows, columns), and the size of the image."""
-    layout = layout_named(layout)
+    """Byte of (row, column), int64 (rows, columns), and the size of the image; `layout` may be a name."""
+    if isinstance(layout, str):
+        layout = layout_named(layout)
     padded = padded_shape(layout, rows, columns)
     r, c = np.arange(rows)[:, None], np.arange(columns)[None, :]
     return offset(layout, r, c, cols_padded=padded[1], rows_padded=padded[0]), padded[0] * padded[1]

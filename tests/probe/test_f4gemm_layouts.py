@@ -60,9 +60,9 @@ def test_layouts_are_found_from_outputs(infer, name):
     }
     for operand, (layout, offsets) in expected.items():
         assert np.array_equal(found.tables[operand].offsets, offsets), operand
-        assert [match.layout.name for match in found.layouts[operand]] == [layout]
+        assert [match.layout.name for match in found.identities[operand].known] == [layout]
     assert [found.tables[operand].per_byte for operand in expected] == [2, 2, 32, 32]
-    assert found.layouts["ScaleA"][0].rows == 544
+    assert found.identities["ScaleA"].known[0].rows == 544
     assert found.verdict.passed
     assert found.verdict.elements == 528 * 512
     assert found.right_pads == (0x00,)

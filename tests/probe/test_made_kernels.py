@@ -5,7 +5,7 @@ import pytest
 from made_kernel import MadeKernel, byte_offsets, nibbles_of
 
 from argpack.probe.confirm import confirm
-from argpack.probe.identify import matches
+from argpack.probe.identify import identify
 from argpack.probe.measure import measure
 from argpack.probe.subject import ProbeError
 from argpack.probe.tables import tables_of
@@ -23,7 +23,7 @@ def tables(kernel):
 
 
 def names(table):
-    return [match.layout.name for match in matches(table)]
+    return [match.layout.name for match in identify(table).known]
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -64,10 +64,25 @@ def test_the_length_of_a_scale_block_is_measured(block, count):
     assert (found["ScaleA"].per_byte, found["ScaleA"].columns) == (block, count)
 
 
+def test_scale_blocks_of_another_format_are_refused():
+    """NVFP4 has 16 elements to a scale; there is no reference for it."""
+    with pytest.raises(ProbeError, match="ScaleA: expected a scale for a multiple of 32 elements, found 16"):
+        tables(MadeKernel(32, 48, 256, block=16))
+
+
+def test_rows_of_a_that_share_a_byte_are_refused():
+    """B is found all the same: each row of A is lit by a nibble of its own. The way back shows it."""
+    kernel = MadeKernel(48, 48, 512)
+    kernel.a = kernel.a.copy()
+    kernel.a[0, 500] = kernel.a[1, 499]
+    with pytest.raises(ProbeError, match="outputs are no single products"):
+        tables(kernel)
+
+
 def test_rows_beyond_the_operand_are_padding():
     kernel = MadeKernel(40, 48, 256, scale_a="scale_32x8")
     table = tables(kernel)["ScaleA"]
-    (match,) = (match for match in matches(table) if match.layout.name == "scale_32x8")
+    (match,) = (match for match in identify(table).known if match.layout.name == "scale_32x8")
     assert (match.rows, match.columns, match.padding, match.outside) == (64, 8, 192, 0)
 
 
@@ -75,7 +90,7 @@ def test_bytes_behind_the_image_are_outside():
     kernel = MadeKernel(40, 48, 256, scale_a="scale_32x8")
     kernel.sizes["ScaleA"] += 100
     table = tables(kernel)["ScaleA"]
-    assert [match.outside for match in matches(table) if match.layout.name == "scale_32x8"] == [100]
+    assert [match.outside for match in identify(table).known if match.layout.name == "scale_32x8"] == [100]
 
 
 def test_few_rows_take_more_launches():
