@@ -51,8 +51,6 @@ def lines(text: str) -> Lines:
 def _may_have_prefix(line: str) -> bool:
     """A quick look that spares nearly every row the regular expression."""
     first = line.split(None, 1)[0]
-    if first.startswith("[") and ".." in first:
-        return False
     bare = first.rstrip(":|")
     if is_cell(bare) or bare.startswith(("0x", "+")):
         # The month and glog's letters for errors are hex digits, too.
@@ -84,7 +82,8 @@ def _prefix() -> re.Pattern[str]:
         r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|trace|debug|info|warn|warning|error)"
     )
     month = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-    forms = (
+    # After these comes a blank, after the tight ones there may be none.
+    spaced = (
         rf"\[(?:{date}[T ]{time}|{time}|{date})[^\]]{{0,40}}\]:?",  # [2026-08-01 12:00:00]
         rf"{date}[T ]+{time}",
         rf"{time}",
@@ -92,17 +91,20 @@ def _prefix() -> re.Pattern[str]:
         rf"{month} +\d\d? {time} [\w.-]+ [\w./-]+(?:\[\d+\])?:",  # syslog
         rf"[IWEF]\d{{4}} {time} +\d+ [\w./-]+:\d+\]",  # glog
         r"\[ *\d+\.\d+\]",  # dmesg
-        r"\[\d+\]:",  # [0]: of torchrun
         r"\[\d+\](?= *(?:\d{4,}|0x|\+))",
-        r"\[(?:rank|default|worker|proc|gpu|GPU|pid|PID|tid|TID)[ =:]?\d+\]:?",
-        r"\[\d+,\d+\](?:<std(?:out|err)>)?:",  # mpirun --tag-output
+        r"\[(?:rank|worker|proc|gpu|GPU|pid|PID|tid|TID)[ =:]?\d+\]",
         rf"\[{level}\]:?",
         r"\[[\w./-]+\.(?:py|cu|cpp|cc|c|h|hpp|rs):\d+\]:?",
         r"\([A-Za-z][\w.-]* (?:pid=)?\d+[^)]{0,40}\)",  # Ray, vLLM
-        rf"{level}(?::[\w.-]+:|:)?",
+        rf"{level}:?",
         r"[A-Za-z_][\w.]{0,60} -(?= )",  # the logger's name
         r"[A-Za-z][\w.-]{0,60}-\d+ *\|",  # docker compose
         r"\((?:gdb|rocgdb|lldb)\)",
         r">(?: ?>)*",  # quoted mail
     )
-    return re.compile(rf"(?:{'|'.join(forms)})(?:\s+|$)(?:[-|:]\s+)?")
+    tight = (
+        r"\[(?:rank|default|worker)?\d+\]:",  # torchrun
+        r"\[\d+,\d+\](?:<std(?:out|err)>)?:",  # mpirun --tag-output
+        rf"{level}:[\w.-]+:",  # Python's logging
+    )
+    return re.compile(rf"(?:(?:{'|'.join(tight)})\s*|(?:{'|'.join(spaced)})(?:\s+|$))(?:[-|:]\s+)?")

@@ -254,10 +254,9 @@ def write(dump: Dump, unit: int | None, style: Style) -> str:
         end = min(start + style.width, dump.size)
         here = dump.data[start:end], dump.known[start:end]
         before = dump.data[start - style.width : start], dump.known[start - style.width : start]
-        hidden = start and style.repeats and here == (before[0][: end - start], before[1][: end - start])
         if not any(here[1]) and start != last and lines[-1:] != ["*"]:
             mark = "[...]"
-        elif hidden and all(here[1]) and (start != last or style.repeats_last or end - start == style.width):
+        elif style.repeats and start and here == before and all(here[1]):
             mark = "*"
         else:
             lines.append(_line(dump, style, start, end, size, order))

@@ -28,7 +28,7 @@ class Style:
     `radix` of offsets, `base` of groups; `order` is the stated order of bytes in a group, empty for none. `width` is
     bytes in a row as written, `digits`, `least` and `most` those of an offset as written and as read. `separator` is
     `:`, nothing, or `?` for any. `closing`: the size stands on the last line; `padded`: the last group is filled up
-    with zeros; `repeats`: `*` is written, `repeats_last` also for a shorter last row.
+    with zeros; `repeats`: `*` is written for rows like the one before.
     """
 
     name: str
@@ -48,7 +48,6 @@ class Style:
     closing: bool = False
     padded: bool = False
     repeats: bool = False
-    repeats_last: bool = False
 
     @property
     def right_aligned(self) -> bool:
@@ -81,9 +80,8 @@ STYLES = (
           text=Text.PLAIN),
     Style("xxd-e", ":", units=(2, 4, 8), led=(8,), usual=4, order=LITTLE, digits=8, least=2, most=16,
           text=Text.PLAIN),
-    Style("hexdump", units=(2,), usual=2, order=LITTLE, closing=True, padded=True, repeats=True, repeats_last=True),
-    Style("hexdump-C", units=(1,), digits=8, least=8, most=16, text=Text.BARS, closing=True, repeats=True,
-          repeats_last=True),
+    Style("hexdump", units=(2,), usual=2, order=LITTLE, closing=True, padded=True, repeats=True),
+    Style("hexdump-C", units=(1,), digits=8, least=8, most=16, text=Text.BARS, closing=True, repeats=True),
     _od("od", 8, 8), _od("od-Ad", 10, 8), _od("od-Ax", 16, 8),
     _od("od-x", 8, 16), _od("od-x-Ad", 10, 16), _od("od-x-Ax", 16, 16),
     Style("debug-agent", ":", "0x", led=(4,), usual=4, order=LITTLE, digits=4, least=1, most=16, width=32),
