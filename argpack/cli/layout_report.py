@@ -31,7 +31,7 @@ def text(found: Inference, names: Sequence[str], kernel: str, choice: str) -> st
         f"probed   M={problem.m} N={problem.n} K={problem.k}: {found.launches} launches, {found.seconds:.1f} s",
     ]
     for name in names:
-        lines += ["", *_operand(found.tables[name], found.identities[name])]
+        lines += ["", *_operand(found, name)]
     lines += ["", _confirmation(found.verdict)]
     if found.right_pads is not None:
         lines.append(_pads(found, found.right_pads))
@@ -58,7 +58,8 @@ def as_json(found: Inference, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _operand(table: Table, identity: Identity) -> Iterator[str]:
+def _operand(found: Inference, name: str) -> Iterator[str]:
+    table, identity = found.tables[name], found.identities[name]
     what = "a scale for" if table.is_scales else "each"
     yield (
         f"{_TITLES[table.operand]}: {table.rows} rows of {table.columns} bytes, {what} {table.per_byte} elements of K"
@@ -76,7 +77,8 @@ def _operand(table: Table, identity: Identity) -> Iterator[str]:
         if match.padding:
             yield f"  padding  {_padding(table, match)}"
     yield f"  memory   {_start_of_memory(table)}"
-    yield f"  proven   for all {table.offsets.size} places, each a byte of its own{_rest(table)}"
+    known = "proven  " if found.verdict.passed else "measured"
+    yield f"  {known} for all {table.offsets.size} places, each a byte of its own{_rest(table)}"
 
 
 def _operand_json(table: Table, identity: Identity) -> dict[str, Any]:

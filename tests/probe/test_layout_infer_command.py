@@ -124,6 +124,7 @@ class Dense(MadeKernel):
 
 def test_what_random_bytes_refute_is_said():
     text = report(found_in(m=48, n=48, kind=Dense), ["A"])
+    assert "\n  measured for all 12288 places, each a byte of its own\n" in text
     assert re.search(r"\nFAIL on random bytes: \d+ of 2304 outputs are beyond tolerance", text)
 
 
