@@ -63,7 +63,8 @@ def test_plain_hex_may_have_unknown_bytes():
 
 @given(st.binary(min_size=1, max_size=100))
 def test_bytes_that_are_no_text_are_raw_binary(data):
-    assume(data[:4] != b"\x7fELF" and data[:2] not in {b"\xff\xfe", b"\xfe\xff"})
+    # Those say themselves what they are.
+    assume(not data.startswith((b"\x7fELF", b"\xff\xfe", b"\xfe\xff", b"\x93NUMPY", b"argpack capture\n")))
     assert parse(data + b"\0") == Dump.whole(data + b"\0")
 
 

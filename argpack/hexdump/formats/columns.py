@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Six octal digits are a word of two bytes.
 _OCTAL_WORD = 6
+_XXD_GROUP = 2
 
 
 def read(source: Input, style: Style) -> Dump:
@@ -49,7 +50,19 @@ def fits(source: Input, style: Style) -> bool:
     if offset is None or not is_cell(rest.split(None, 1)[0] if rest.strip() else ""):
         return False
     lead = line[0] == "+" or line[:2] in {"0x", "0X"}
-    return _unit_of(rest, style) in (style.led if lead else style.units)
+    unit = _unit_of(rest, style)
+    if style.right_aligned and unit == _XXD_GROUP and not lead:
+        return not _is_xxd(source)
+    return unit in (style.led if lead else style.units)
+
+
+def _is_xxd(source: Input) -> bool:
+    """Whether xxd may have written it: its groups have two bytes unless told otherwise, those of xxd -e four."""
+    try:
+        read(source, next(style for style in STYLES if style.name == "xxd"))
+    except InputError:
+        return False
+    return True
 
 
 def _first(source: Input) -> str:

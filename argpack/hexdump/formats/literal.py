@@ -47,7 +47,8 @@ def split(source: Input) -> list[Input]:
             break
         end = text.find("\n", closing)
         tail = text[closing : end if end >= 0 else len(text)].partition(";")[0]
-        statement = declaration.rpartition(";")[2].rpartition("}")[2].lstrip("\n ;")
+        # Not at the semicolon of Rust's `[u16; 2]`.
+        statement = re.split(r";(?!\s*\d+\s*\])|\}", declaration)[-1].lstrip("\n ;")
         begin = opening.start("open") - len(statement)
         line += text.count("\n", counted, begin)
         counted = begin
@@ -67,7 +68,7 @@ def _opening() -> re.Pattern[str]:
     comment = r"(?:\s|/\*[^*]*\*/|//[^\n]*\n)*"
     return re.compile(
         r"(?:^|[=(,:{]|\breturn\b|&|\bvec!)[ \t\n]*"
-        rf"(?P<open>[{{\[](?={comment}{number})|b(?P<quote>['\"])|fromhex\((?P<hex>['\"]))",
+        rf"(?P<open>[{{\[](?={comment}{number})|b(?P<quote>['\"])|(?:bytes|bytearray)\.fromhex\((?P<hex>['\"]))",
         re.MULTILINE,
     )
 
