@@ -3,4 +3,11 @@
 from argpack.errors import ArgpackError, InputError, RefusedError, UnavailableError, UnsupportedError
 
 __version__ = "0.1.0"
-__all__ = ["ArgpackError", "InputError", "RefusedError", "UnavailableError", "UnsupportedError", "__version__"]
+__all__ = [
+    "ArgpackError",
+    "InputError",
+    "RefusedError",
+    "UnavailableError",
+    "UnsupportedError",
+    "__version__",
+]
