@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # The largest argument buffer of AITER is 704 bytes; a text dump takes a few characters per byte, a log may have many.
 _LARGEST_FILE = 1 << 20
+# How a file of `argpack capture` begins; those may have any size.
+_CAPTURE = b"argpack capture\n"
 
 
 def read(
@@ -88,6 +90,10 @@ def _load(path: str | os.PathLike[str], word_order: str | None, piped: list[byte
             data = _contents(text, piped)
         except FileNotFoundError:
             raise InputError(f"{text}: {error.strerror}") from None
+    if data.startswith(_CAPTURE) and text != "-":
+        from argpack.hexdump.formats import capture
+
+        return capture.choose(text, b"", choice)
     return _chosen("standard input" if text == "-" else text, data, choice, word_order)
 
 
@@ -118,6 +124,10 @@ def _chosen(source: str, data: bytes, choice: str | None, word_order: str | None
         raise InputError(f"{source}: expected a dump, found an empty file")
     if len(data) > _LARGEST_FILE:
         raise InputError(f"{source}: expected a dump of at most {_LARGEST_FILE} bytes, found more")
+    if data.startswith(_CAPTURE):
+        from argpack.hexdump.formats import capture
+
+        return capture.choose(source, data, choice)
     text = clean.decode(data)
     content = Input(source, data, clean.lines(text) if text is not None else (), word_order=word_order)
     if text is not None and not content.lines:
@@ -136,6 +146,8 @@ def _dump(content: Input, format_name: str | None, *, lenient: bool = False) -> 
     """The dump of a section; `lenient` where a word order may be without effect."""
     from argpack.hexdump.formats import fitting, load
 
+    if content.shape == "capture" and format_name not in {None, "capture"}:
+        raise InputError(f"{content.source}: --format {format_name}: it is a file of argpack capture")
     if format_name is not None:
         return _ordered(content, load(format_name).read(content), format_name, lenient=lenient)
     readings: dict[str, Dump] = {}

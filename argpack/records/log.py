@@ -1,4 +1,4 @@
-"""Reads a capture log: raw records end to end, lines of JSON, or text with a dump after the other."""
+"""Reads a capture log: a file of `argpack capture`, raw records end to end, lines of JSON, or text with dumps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from argpack.capture.layout import MAGIC
 from argpack.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Log(NamedTuple):
 def read_log(path: str, *, format_name: str | None = None) -> Log:
     """The log in a file. Raises InputError with the line, or naming the formats there are.
 
-    Binary contents are raw records, text whose first line is a JSON object is lines of JSON, any other text holds
+    A file of `argpack capture` gives its launches whose arguments were recorded. Other binary contents are raw
+    records, text whose first line is a JSON object is lines of JSON, any other text holds
     dumps of any readable format; `format_name` decides otherwise.
     """
     if format_name is not None and format_name not in LOG_FORMATS:
@@ -54,6 +56,8 @@ def read_log(path: str, *, format_name: str | None = None) -> Log:
         raise InputError(f"{path}: {text}") from None
     if not data:
         raise InputError(f"{path}: expected records, found an empty file")
+    if format_name is None and data.startswith(MAGIC):
+        return Log(path, "capture", b"", _launches(path))
     chosen = format_name or _detected(data)
     if chosen == "raw":
         return Log(path, chosen, data, ())
@@ -61,6 +65,18 @@ def read_log(path: str, *, format_name: str | None = None) -> Log:
     if not records:
         raise InputError(f"{path}: expected records, found none")
     return Log(path, chosen, b"", records)
+
+
+def _launches(path: str) -> tuple[Record, ...]:
+    from argpack.capture import read
+
+    launches = [launch for launch in read(path).launches if launch.arguments]
+    if not launches:
+        raise InputError(f"{path}: expected launches with arguments, found none")
+    return tuple(
+        Record(f"{path}#{launch.number}", launch.arguments, launch.known, launch.kernel, launch.grid)
+        for launch in launches
+    )
 
 
 def _detected(data: bytes) -> str:

@@ -11,7 +11,8 @@ from argpack.hexdump.formats import FORMATS
 UNITS = {"xxd": (1, 2, 4, 8), "xxd-e": (2, 4, 8), "word-groups": (1, 2, 4, 8), "gdb": (1, 2, 4, 8), "words": (2, 4, 8),
          "gdb-symbol": (1, 2, 4, 8), "od-x": (1, 2, 4, 8), "od-x-Ad": (1, 2, 4, 8), "od-x-Ax": (1, 2, 4, 8),
          "literal": (1, 2, 4, 8)}  # fmt: skip
-WRITTEN = [(f.name, unit) for f in FORMATS for unit in UNITS.get(f.name, (None,))]
+# A capture states more than a dump has, so none is written from one.
+WRITTEN = [(f.name, unit) for f in FORMATS if f.name != "capture" for unit in UNITS.get(f.name, (None,))]
 BINARY = {"raw", "npy"}
 TEXTS = [(name, unit) for name, unit in WRITTEN if name not in BINARY]
 WHOLE = {"base64", "npy", "raw", "literal", "captured-json"}

@@ -56,6 +56,7 @@ FORMATS: tuple[Entry, ...] = (
     _entry("words", "little-endian words of 2, 4 or 8 bytes, 0x or not, no offsets", "words", "hex", "0x-words"),
     _entry("base64", "base64", "base64_text", "base64", "hex"),
     _entry("npy", "a .npy file", "npy", "binary"),
+    _entry("capture", "a launch of argpack capture, FILE#n", "capture", "capture"),
     _entry("raw", "raw binary", "raw", "binary"),
 )  # fmt: skip
 
