@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, is_cell, quoted, units, word
-from argpack.hexdump.formats.rows import LARGEST_OFFSET, Elision, Left, Row, assemble
+from argpack.hexdump.formats.rows import LARGEST_OFFSET, REPEATED, UNKNOWN, Elision, Row, assemble
 from argpack.hexdump.formats.sections import ELISIONS
-from argpack.hexdump.formats.styles import STYLES, Text
+from argpack.hexdump.formats.styles import BARS, NO_TEXT, PLAIN, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,9 +137,9 @@ def _split(line: str, style: Style) -> tuple[int | None, str]:
 def _rows(source: Input, style: Style, unit: int, order: str) -> Iterator[Row | Elision]:
     for number, line in source.lines:
         if line == "*":
-            yield Elision(number, Left.REPEATED)
+            yield Elision(number, REPEATED)
         elif line in ELISIONS:
-            yield Elision(number, Left.UNKNOWN)
+            yield Elision(number, UNKNOWN)
         else:
             offset, rest = _split(line, style)
             if offset is None:
@@ -193,12 +193,12 @@ def _octal(source: Input, number: int, cell: str) -> tuple[bytes, bytes]:
 
 def _cells(style: Style, rest: str, unit: int) -> Iterator[tuple[list[str], str | None]]:
     """The groups of a row, and the column of characters beside them, None where there is none."""
-    if style.text is Text.PLAIN:
+    if style.text is PLAIN:
         yield from _plain_cells(style, rest, unit)
         return
-    opening, closing = ("|", "|") if style.text is Text.BARS else (">", "<")
+    opening, closing = ("|", "|") if style.text is BARS else (">", "<")
     start = rest.find(opening)
-    if style.text is not Text.NONE and start >= 0 and rest.endswith(closing) and len(rest) - 1 > start:
+    if style.text is not NO_TEXT and start >= 0 and rest.endswith(closing) and len(rest) - 1 > start:
         cells, text = rest[:start].split(), rest[start + 1 : -1]
     else:
         cells, text = (rest.replace("|", " ") if style.separator == "?" else rest).split(), None
@@ -295,15 +295,15 @@ def _line(dump: Dump, style: Style, start: int, end: int, unit: int, order: str)
     if style.right_aligned:
         words[-1] = words[-1].rjust(2 * unit)
     body = " ".join(words)
-    if style.text is Text.BARS:
+    if style.text is BARS:
         body = f"{' '.join(words[:8])}  {' '.join(words[8:])}"
     elif style.name == "hexdump":
         body = body.ljust(5 * style.width // unit - 1)
     lead = style.shown(start) + style.mark
     text = _characters(dump.data[start:end], dump.known[start:end])
-    if style.text is Text.BARS:
+    if style.text is BARS:
         return f"{lead}{body:<48}  |{text}|"
-    if style.text is Text.PLAIN:
+    if style.text is PLAIN:
         room = style.width // unit * (2 * unit + 1) - 1
         return f"{lead}{body:<{room}}  {text}"
     return lead + body

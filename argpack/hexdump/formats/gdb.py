@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, is_cell, quoted, units, word
-from argpack.hexdump.formats.rows import LARGEST_OFFSET, Elision, Left, Row, assemble
+from argpack.hexdump.formats.rows import LARGEST_OFFSET, UNKNOWN, Elision, Row, assemble
 from argpack.hexdump.formats.sections import ELISIONS
 
 if TYPE_CHECKING:
@@ -85,11 +85,11 @@ def _assembled(
     started = False
     for number, address, _, cells in rows:
         if address is None:
-            yield Elision(number, Left.UNKNOWN)
+            yield Elision(number, UNKNOWN)
             started = True
             continue
         if not started and by_symbol and address > base:
-            yield Elision(number, Left.UNKNOWN)
+            yield Elision(number, UNKNOWN)
         started = True
         data, known = bytearray(), bytearray()
         for cell in cells:

@@ -29,14 +29,6 @@ _LETTERS = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q":
 def split(source: Input) -> list[Input]:
     """Each array or literal with its declaration as heading; empty where the text has none."""
     text = source.text
-    if (
-        "{" not in text
-        and "[" not in text
-        and "b'" not in text
-        and 'b"' not in text
-        and "fromhex" not in text
-    ):
-        return []
     found: list[Input] = []
     position = line = counted = 0
     while opening := _opening().search(text, position):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from argpack.hexdump.formats.input import Format, Input, is_hex, no_unit, quoted
-from argpack.hexdump.formats.rows import LARGEST_OFFSET, Elision, Left, Row, assemble
+from argpack.hexdump.formats.rows import LARGEST_OFFSET, UNKNOWN, Elision, Row, assemble
 from argpack.hexdump.formats.sections import is_rule
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _is_row(line: str) -> bool:
 def _rows(source: Input) -> Iterator[Row | Elision]:
     for number, line in source.lines:
         if line in {ELISION, "..."}:
-            yield Elision(number, Left.UNKNOWN)
+            yield Elision(number, UNKNOWN)
         elif not is_rule(line):
             yield _row(source, number, line)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,11 +14,8 @@ if TYPE_CHECKING:
 LARGEST_OFFSET = 1 << 20
 
 
-class Left(enum.Enum):
-    """What a line says of the rows it stands for: nothing, or that they repeat the one before."""
-
-    UNKNOWN = "[...]"
-    REPEATED = "*"
+# What a line says of the rows it stands for: nothing, or that they repeat the one before.
+UNKNOWN, REPEATED = "unknown", "repeated"
 
 
 class Row(NamedTuple):
@@ -38,7 +34,7 @@ class Elision(NamedTuple):
     """A line that stands for rows left out."""
 
     line: int
-    left: Left
+    left: str
 
 
 class Joined(NamedTuple):
@@ -79,7 +75,7 @@ def assemble(
         if isinstance(row, Elision):
             if elided:
                 raise source.error(row.line, f"elision follows an elision on line {elided.line}")
-            if row.left is Left.REPEATED and last is None:
+            if row.left is REPEATED and last is None:
                 raise source.error(row.line, "expected a row before *, which repeats it, found none")
             elided = row
             continue
@@ -121,7 +117,7 @@ def assemble(
         if len(row.data) > width:
             raise source.error(row.line, f"expected {width} bytes in a row, found {len(row.data)}")
         if elided:
-            _fill(data, known, offset, last if elided.left is Left.REPEATED else None)
+            _fill(data, known, offset, last if elided.left is REPEATED else None)
         elif not row.data:
             _cut(source, data, known, row, offset)
         data += row.data

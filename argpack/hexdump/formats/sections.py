@@ -20,6 +20,9 @@ ELISIONS = frozenset({"*", "[...]", "...", "…"})
 # Shorter words may be prose: `Segmentation` is twelve letters of the base64 alphabet.
 BASE64_LINE = 16
 
+# Some of these are in every array or bytes literal; the module that reads them takes a while to load.
+_LITERAL_MARKS = ("{", "[", "b'", 'b"', "fromhex")
+
 # The base64 command wraps at 76, openssl at 64.
 WRAPPED_LINE = 60
 
@@ -31,6 +34,8 @@ def sections(content: Input) -> list[Input]:
     start = content.lines[0][1]
     if start[0] in "{[" and start.lstrip("[ ")[:1] in {"{", ""} and '"' in content.text:
         return _json_objects(content)
+    if not any(mark in content.text for mark in _LITERAL_MARKS):
+        return _runs(content)
     from argpack.hexdump.formats.literal import split
 
     arrays = split(content)

@@ -6,23 +6,15 @@ four bytes after `0x0020:`.
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from argpack.hexdump.formats.input import LITTLE, MEMORY
 
-
-class Text(enum.Enum):
-    """The column of characters: none, after two blanks (xxd), between bars (hexdump -C) or angles (od -tx1z)."""
-
-    NONE = "none"
-    PLAIN = "plain"
-    BARS = "bars"
-    ANGLES = "angles"
+# The column of characters: none, after two blanks (xxd), between bars (hexdump -C) or angles (od -tx1z).
+NO_TEXT, PLAIN, BARS, ANGLES = "none", "plain", "bars", "angles"
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """One tool's rows. `units` are the bytes of a group, `led` those where the offset has `0x` before it.
 
     `radix` of offsets, `base` of groups; `order` is the stated order of bytes in a group, empty for none. `width` is
@@ -44,7 +36,7 @@ class Style:
     least: int = 7
     most: int = 7
     width: int = 16
-    text: Text = Text.NONE
+    text: str = NO_TEXT
     closing: bool = False
     padded: bool = False
     repeats: bool = False
@@ -52,7 +44,7 @@ class Style:
     @property
     def right_aligned(self) -> bool:
         """Whether a short last word stands where a whole one would end."""
-        return self.text is Text.PLAIN and self.order == LITTLE
+        return self.text is PLAIN and self.order == LITTLE
 
     @property
     def mark(self) -> str:
@@ -71,17 +63,17 @@ def _od(name: str, radix: int, base: int) -> Style:
     digits = 6 if radix == 16 else 7
     return Style(
         name, units=units, usual=usual, radix=radix, base=base, order=LITTLE, digits=digits, least=digits, most=digits,
-        text=Text.ANGLES, closing=True, padded=True, repeats=True,
+        text=ANGLES, closing=True, padded=True, repeats=True,
     )  # fmt: skip
 
 
 STYLES = (
     Style("xxd", ":", units=tuple(range(1, 17)), led=(1, 2, 8, 16), usual=2, digits=8, least=2, most=16,
-          text=Text.PLAIN),
+          text=PLAIN),
     Style("xxd-e", ":", units=(2, 4, 8), led=(8,), usual=4, order=LITTLE, digits=8, least=2, most=16,
-          text=Text.PLAIN),
+          text=PLAIN),
     Style("hexdump", units=(2,), usual=2, order=LITTLE, closing=True, padded=True, repeats=True),
-    Style("hexdump-C", units=(1,), digits=8, least=8, most=16, text=Text.BARS, closing=True, repeats=True),
+    Style("hexdump-C", units=(1,), digits=8, least=8, most=16, text=BARS, closing=True, repeats=True),
     _od("od", 8, 8), _od("od-Ad", 10, 8), _od("od-Ax", 16, 8),
     _od("od-x", 8, 16), _od("od-x-Ad", 10, 16), _od("od-x-Ax", 16, 16),
     Style("debug-agent", ":", "0x", led=(4,), usual=4, order=LITTLE, digits=4, least=1, most=16, width=32),
