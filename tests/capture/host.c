@@ -39,6 +39,7 @@ typedef struct {
   X(void **, __hipRegisterFatBinary, (const void *))                                                                   \
   X(void, __hipRegisterFunction, (void **, const void *, char *, const char *, unsigned, void *, void *, void *,       \
                                   void *, int *))                                                                      \
+  X(int, hipGraphLaunch, (void *, void *))                                                                             \
   X(int, hipGetProcAddress, (const char *, void **, int, uint64_t, void *))
 
 #ifdef DYNAMIC
@@ -124,6 +125,13 @@ static int every_way(const char *path, const char *fat) {
   hipGetFuncBySymbol(&by_symbol, (void *)host_stub);
   by_extra(by_symbol, &a);
   by_extra((void *)0x1000, &a);
+  hipGraphLaunch(NULL, NULL);
+  hipGraphLaunch(NULL, NULL);
+  int (*allocate)(void **, size_t) = NULL;
+  void *seen = NULL;
+  if (hipGetProcAddress("hipMalloc", (void **)&allocate, 60000000, 0, NULL) || allocate(&seen, 16)) return 85;
+  a.c = seen;
+  by_extra(function, &a);
   fwrite(&a, 1, sizeof a, stdout);
   return 0;
 }

@@ -42,7 +42,7 @@ def test_a_launch_is_shown_by_its_number(every_way, capsys):
     shown = json.loads(capsys.readouterr().out)
     assert "argpack_sgemm" in json.dumps(shown)
     assert main(["show", every_way]) == 2
-    assert f"the capture has 8 launches: name one, {every_way}#1 to #8" in capsys.readouterr().err
+    assert f"the capture has 9 launches: name one, {every_way}#1 to #9" in capsys.readouterr().err
     assert main(["show", f"{every_way}#x"]) == 2
     assert "expected the number of a launch after #, found 'x'" in capsys.readouterr().err
 

@@ -21,6 +21,10 @@ typedef struct {
 
 /* Prototypes of hip_runtime_api.h, with void * for handles and int for hipError_t. */
 #define GEOMETRY uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz
+/* hip_ext.h declares these two for C++, so that most programs link the mangled names. */
+#define EXT_MODULE_LAUNCH _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
+#define HCC_MODULE_LAUNCH _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_
+/* The first ten in the order of the numbers that the file has for them. */
 #define FUNCTIONS(X)                                                                                                  \
   X(int, hipModuleLaunchKernel, (void *f, GEOMETRY, uint32_t lds, void *stream, void **parameters, void **extra))     \
   X(int, hipExtModuleLaunchKernel, (void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra,     \
@@ -36,6 +40,17 @@ typedef struct {
     (const void *f, dim3 grid, dim3 block, void **parameters, uint32_t lds, void *stream))                            \
   X(int, hipExtLaunchKernel, (const void *f, dim3 grid, dim3 block, void **parameters, size_t lds, void *stream,      \
                               void *start, void *stop, int flags))                                                    \
+  X(int, EXT_MODULE_LAUNCH, (void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start,\
+                             void *stop, uint32_t flags))                                                             \
+  X(int, HCC_MODULE_LAUNCH, (void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start,\
+                             void *stop))                                                                             \
+  X(int, hipGraphLaunch, (void *graph, void *stream))                                                                 \
+  X(int, hipGraphLaunch_spt, (void *graph, void *stream))                                                             \
+  X(int, hipLaunchByPtr, (const void *f))                                                                             \
+  X(int, hipExtLaunchMultiKernelMultiDevice, (void *list, int count, uint32_t flags))                                 \
+  X(int, hipLaunchCooperativeKernelMultiDevice, (void *list, int count, uint32_t flags))                              \
+  X(int, hipModuleLaunchCooperativeKernelMultiDevice, (void *list, uint32_t count, uint32_t flags))                   \
+  X(int, hipModuleLoadFatBinary, (void **module, const void *image))                                                  \
   X(int, hipModuleLoad, (void **module, const char *path))                                                            \
   X(int, hipModuleLoadData, (void **module, const void *image))                                                       \
   X(int, hipModuleLoadDataEx, (void **module, const void *image, uint32_t count, void *options, void **values))       \
@@ -76,10 +91,14 @@ struct wrapper {
   const void *binary;
 };
 
-#define NUMBER(type, name, arguments) N_##name,
+/* Two steps each: the mangled names are macros, and # and ## do not expand what they take. */
+#define NUMBER_OF(name) N_##name
+#define TYPE_OF(name) T_##name
+#define TEXT_OF(name) #name
+#define NUMBER(type, name, arguments) NUMBER_OF(name),
 #define DECLARE(type, name, arguments) EXPORT type name arguments;
-#define ENTRY(type, name, arguments) {#name, (void *)name, NULL},
-#define POINTER_TYPE(type, name, arguments) typedef type(*T_##name) arguments;
+#define ENTRY(type, name, arguments) {TEXT_OF(name), (void *)name, NULL},
+#define POINTER_TYPE(type, name, arguments) typedef type(*TYPE_OF(name)) arguments;
 enum { FUNCTIONS(NUMBER) COUNT };
 FUNCTIONS(DECLARE)
 FUNCTIONS(POINTER_TYPE)
@@ -132,13 +151,12 @@ static void *real_of(struct hook *hook) {
   return real;
 }
 
-#define REAL(name) ((T_##name)real_of(&hooks[N_##name]))
-#define REAL_OR(name, failure)              \
-  T_##name real = REAL(name);               \
+#define REAL_OR(name, failure)                                         \
+  TYPE_OF(name) real = (TYPE_OF(name))real_of(&hooks[NUMBER_OF(name)]); \
   if (!real) return failure
 
 static struct hook *hook_named(const char *name) {
-  if (strncmp(name, "hip", 3) && strncmp(name, "__hip", 5)) return NULL;
+  if (strncmp(name, "hip", 3) && strncmp(name, "__hip", 5) && strncmp(name, "_Z24hip", 7)) return NULL;
   for (size_t i = 0; i < COUNT; i++)
     if (!strcmp(hooks[i].name, name)) return &hooks[i];
   return NULL;
@@ -205,8 +223,8 @@ int hipGetProcAddress(const char *name, void **function, int version, uint64_t f
   return code;
 }
 
-#define AROUND(number, handle_, symbol_, grid_, block_, lds_, count_, call)                                          \
-  REAL_OR(number, SYMBOL_NOT_FOUND);                                                                                  \
+#define AROUND(number, name, handle_, symbol_, grid_, block_, lds_, count_, call)                                  \
+  REAL_OR(name, SYMBOL_NOT_FOUND);                                                                                    \
   struct launch launch = {.handle = handle_, .by_symbol = symbol_, .api = N_##number, .attributes = count_,           \
                           .grid = grid_, .block = block_, .lds = lds_, .stream = stream, .parameters = parameters,    \
                           .extra = extra};                                                                            \
@@ -217,25 +235,31 @@ int hipGetProcAddress(const char *name, void **function, int version, uint64_t f
 #define SIZES(x, y, z) {x, y, z}
 
 int hipModuleLaunchKernel(void *f, GEOMETRY, uint32_t lds, void *stream, void **parameters, void **extra) {
-  AROUND(hipModuleLaunchKernel, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,
+  AROUND(hipModuleLaunchKernel, hipModuleLaunchKernel, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,
          (f, gx, gy, gz, bx, by, bz, lds, stream, parameters, extra));
 }
 
-int hipExtModuleLaunchKernel(void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start,
-                             void *stop, uint32_t flags) {
-  AROUND(hipExtModuleLaunchKernel, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,
-         (f, gx, gy, gz, bx, by, bz, lds, stream, parameters, extra, start, stop, flags));
-}
+#define EXT_LAUNCH(name)                                                                                              \
+  int name(void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start, void *stop,     \
+           uint32_t flags) {                                                                                          \
+    AROUND(hipExtModuleLaunchKernel, name, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,                     \
+              (f, gx, gy, gz, bx, by, bz, lds, stream, parameters, extra, start, stop, flags));                       \
+  }
+EXT_LAUNCH(hipExtModuleLaunchKernel)
+EXT_LAUNCH(EXT_MODULE_LAUNCH)
 
-int hipHccModuleLaunchKernel(void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start,
-                             void *stop) {
-  AROUND(hipHccModuleLaunchKernel, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,
-         (f, gx, gy, gz, bx, by, bz, lds, stream, parameters, extra, start, stop));
-}
+#define HCC_LAUNCH(name)                                                                                              \
+  int name(void *f, GEOMETRY, size_t lds, void *stream, void **parameters, void **extra, void *start, void *stop) {   \
+    AROUND(hipHccModuleLaunchKernel, name, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,                     \
+              (f, gx, gy, gz, bx, by, bz, lds, stream, parameters, extra, start, stop));                              \
+  }
+HCC_LAUNCH(hipHccModuleLaunchKernel)
+HCC_LAUNCH(HCC_MODULE_LAUNCH)
 
 int hipModuleLaunchCooperativeKernel(void *f, GEOMETRY, uint32_t lds, void *stream, void **parameters) {
   void **extra = NULL;
-  AROUND(hipModuleLaunchCooperativeKernel, f, 0, SIZES(gx, gy, gz), SIZES(bx, by, bz), lds, 0,
+  AROUND(hipModuleLaunchCooperativeKernel, hipModuleLaunchCooperativeKernel, f, 0, SIZES(gx, gy, gz),
+         SIZES(bx, by, bz), lds, 0,
          (f, gx, gy, gz, bx, by, bz, lds, stream, parameters));
 }
 
@@ -243,7 +267,7 @@ int hipDrvLaunchKernelEx(const struct driver_config *config, void *f, void **par
   static const struct driver_config none;
   const struct driver_config *c = config ? config : &none;
   void *stream = c->stream;
-  AROUND(hipDrvLaunchKernelEx, f, 0, SIZES(c->grid[0], c->grid[1], c->grid[2]),
+  AROUND(hipDrvLaunchKernelEx, hipDrvLaunchKernelEx, f, 0, SIZES(c->grid[0], c->grid[1], c->grid[2]),
          SIZES(c->block[0], c->block[1], c->block[2]), c->lds, c->count, (config, f, parameters, extra));
 }
 
@@ -251,14 +275,14 @@ int hipLaunchKernelExC(const struct config *config, const void *f, void **parame
   static const struct config none;
   const struct config *c = config ? config : &none;
   void *stream = c->stream, **extra = NULL;
-  AROUND(hipLaunchKernelExC, f, 1, SIZES(c->grid.x, c->grid.y, c->grid.z), SIZES(c->block.x, c->block.y, c->block.z),
-         c->lds, c->count, (config, f, parameters));
+  AROUND(hipLaunchKernelExC, hipLaunchKernelExC, f, 1, SIZES(c->grid.x, c->grid.y, c->grid.z),
+         SIZES(c->block.x, c->block.y, c->block.z), c->lds, c->count, (config, f, parameters));
 }
 
 #define BY_SYMBOL(name, lds_type)                                                                                     \
   int name(const void *f, dim3 grid, dim3 block, void **parameters, lds_type lds, void *stream) {                     \
     void **extra = NULL;                                                                                              \
-    AROUND(name, f, 1, SIZES(grid.x, grid.y, grid.z), SIZES(block.x, block.y, block.z), lds, 0,                       \
+    AROUND(name, name, f, 1, SIZES(grid.x, grid.y, grid.z), SIZES(block.x, block.y, block.z), lds, 0,                 \
            (f, grid, block, parameters, lds, stream));                                                                \
   }
 BY_SYMBOL(hipLaunchKernel, size_t)
@@ -268,9 +292,26 @@ BY_SYMBOL(hipLaunchCooperativeKernel, uint32_t)
 int hipExtLaunchKernel(const void *f, dim3 grid, dim3 block, void **parameters, size_t lds, void *stream, void *start,
                        void *stop, int flags) {
   void **extra = NULL;
-  AROUND(hipExtLaunchKernel, f, 1, SIZES(grid.x, grid.y, grid.z), SIZES(block.x, block.y, block.z), lds, 0,
+  AROUND(hipExtLaunchKernel, hipExtLaunchKernel, f, 1, SIZES(grid.x, grid.y, grid.z),
+         SIZES(block.x, block.y, block.z), lds, 0,
          (f, grid, block, parameters, lds, stream, start, stop, flags));
 }
+
+/* What starts kernels without saying which: told once. */
+#define UNSEEN(name, parameters, arguments)                                                                           \
+  int name parameters {                                                                                               \
+    static int told;                                                                                                  \
+    REAL_OR(name, SYMBOL_NOT_FOUND);                                                                                  \
+    if (record_open() && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))                                            \
+      record_note("%s was called: the kernels that it starts are not recorded", #name);                               \
+    return real arguments;                                                                                            \
+  }
+UNSEEN(hipGraphLaunch, (void *graph, void *stream), (graph, stream))
+UNSEEN(hipGraphLaunch_spt, (void *graph, void *stream), (graph, stream))
+UNSEEN(hipLaunchByPtr, (const void *f), (f))
+UNSEEN(hipExtLaunchMultiKernelMultiDevice, (void *list, int count, uint32_t flags), (list, count, flags))
+UNSEEN(hipLaunchCooperativeKernelMultiDevice, (void *list, int count, uint32_t flags), (list, count, flags))
+UNSEEN(hipModuleLaunchCooperativeKernelMultiDevice, (void *list, uint32_t count, uint32_t flags), (list, count, flags))
 
 static void loaded(void *module, const void *image) {
   if (!record_open()) return;
@@ -281,6 +322,13 @@ static void loaded(void *module, const void *image) {
 
 int hipModuleLoadData(void **module, const void *image) {
   REAL_OR(hipModuleLoadData, SYMBOL_NOT_FOUND);
+  int code = real(module, image);
+  if (!code) loaded(*module, image);
+  return code;
+}
+
+int hipModuleLoadFatBinary(void **module, const void *image) {
+  REAL_OR(hipModuleLoadFatBinary, SYMBOL_NOT_FOUND);
   int code = real(module, image);
   if (!code) loaded(*module, image);
   return code;

@@ -19,7 +19,7 @@ struct result_record {
 
 enum { MOST_ARGUMENTS = 1 << 16, ON_STACK = 4096 };
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-/* The runtime may launch through its own exported functions, and copying memory calls them: only the outermost counts. */
+/* The runtime may launch through its own exported functions: only the outermost call counts. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
 /* The list is pairs of a tag and a value, 3 at its end. */
@@ -56,11 +56,12 @@ static int stream_is_captured(void *stream) {
 }
 
 static void record(struct launch *launch, const struct function *function) {
-  struct launch_record head = {.kernel = function->id, .lds = launch->lds, .stream = (uint64_t)(uintptr_t)launch->stream};
+  struct launch_record head = {.kernel = function->id, .lds = launch->lds};
   uint8_t stack[ON_STACK], *payload = stack;
   struct memory memory[MOST_MEMORY];
   const void *start = NULL;
   size_t size = 0;
+  head.stream = (uint64_t)(uintptr_t)launch->stream;
   head.api = launch->api;
   head.attributes = launch->attributes;
   memcpy(head.grid, launch->grid, sizeof head.grid);

@@ -285,7 +285,8 @@ static int fits(const char *id, size_t length, const char *device) {
   target[length - start] = 0;
   size_t processor = strcspn(target, ":");
   if (strncmp(device, target, processor) || (device[processor] && device[processor] != ':')) return 0;
-  for (char *rest = NULL, *feature = strtok_r(target + processor, ":", &rest); feature; feature = strtok_r(NULL, ":", &rest))
+  char *rest = NULL, *feature = strtok_r(target + processor, ":", &rest);
+  for (; feature; feature = strtok_r(NULL, ":", &rest))
     if (!strstr(device + processor, feature)) return 0;
   return 1;
 }

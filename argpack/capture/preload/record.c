@@ -51,7 +51,8 @@ static uint8_t (*blobs)[DIGEST];
 static size_t blob_count, blob_room;
 
 static void stop(const char *what, const char *why) {
-  if (atomic_exchange(&working, 0)) fprintf(stderr, "argpack capture: %s: %s: %s; nothing more is recorded\n", file.path, what, why);
+  if (atomic_exchange(&working, 0))
+    fprintf(stderr, "argpack capture: %s: %s: %s; nothing more is recorded\n", file.path, what, why);
 }
 
 /* A high number: programs close or reuse the low ones. */
@@ -160,7 +161,8 @@ uint64_t record_write(uint32_t kind, const void *first, size_t first_size, const
   ssize_t wrote;
   do wrote = writev(file.descriptor, parts, 3);
   while (wrote < 0 && errno == EINTR);
-  if (wrote != (ssize_t)(HEADER + first_size + second_size)) stop("cannot write", wrote < 0 ? strerror(errno) : "no space left");
+  if (wrote != (ssize_t)(HEADER + first_size + second_size))
+    stop("cannot write", wrote < 0 ? strerror(errno) : "no space left");
   return header.sequence;
 }
 
