@@ -194,6 +194,7 @@ int main(int count, char **values) {
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     return 0;
   }
+  if (!strcmp(mode, "one_thread")) return (int)(long)many((void *)atol(argument));
   if (!strcmp(mode, "forever")) forever(atol(argument));
   if (!strcmp(mode, "careless")) return careless(argument);
   if (!strcmp(mode, "fork")) {
