@@ -48,20 +48,26 @@ def run(command: Sequence[str], path: Path, *, kernel: str | None, buffers: bool
     variables = environment(path, kernel=kernel, buffers=buffers)
     create(path)
     children: list[subprocess.Popen[bytes]] = []
-    with _handing_on(children):
+    early: list[int] = []
+    with _handing_on(children, early):
         try:
             children.append(subprocess.Popen(command, env=variables))
         except OSError as error:
             path.unlink()
             raise InputError(f"{command[0]}: cannot be started: {error.strerror}") from None
+        for number in early:
+            children[0].send_signal(number)
         return children[0].wait()
 
 
 @contextlib.contextmanager
-def _handing_on(children: list[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Handlers, not SIG_IGN, which a program would inherit."""
+def _handing_on(children: list[subprocess.Popen[bytes]], early: list[int]) -> Iterator[None]:
+    """Handlers, not SIG_IGN, which a program would inherit. Signals that come before the child is known are `early`."""
 
     def hand_on(number: int, _: object) -> None:
+        # The program can run, and be told of, before Popen has returned.
+        if not children:
+            early.append(number)
         for child in children:
             child.send_signal(number)
 

@@ -1,6 +1,7 @@
 """`argpack capture` around programs that launch in every way, on a stand-in runtime."""
 
 import hashlib
+import os
 import signal
 import stat
 import struct
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from argpack.capture.library import library
+from argpack.capture.run import run
 from argpack.cli import main
 from argpack.kernels import OWN
 
@@ -269,3 +271,18 @@ def test_the_library_leaves_a_file_alone_that_is_no_capture(programs, monkeypatc
     assert done.returncode == 3
     assert b"not a capture file of version 1; nothing more is recorded" in done.stderr
     assert foreign.read_bytes() == b"something else" * 20
+
+
+def test_a_signal_that_comes_before_the_program_is_known_is_not_lost(programs, tmp_path, monkeypatch):
+    """The program may run and be seen by others before Popen returns to capture."""
+    started = subprocess.Popen
+
+    def start_late(*args, **options):
+        child = started(*args, **options)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return child
+
+    monkeypatch.setattr(subprocess, "Popen", start_late)
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    path = tmp_path / "early.capture"
+    assert run(command, path, kernel=None, buffers=False) == -signal.SIGTERM
