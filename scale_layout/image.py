@@ -65,7 +65,7 @@ def apply(
     if shape != (rows, cols):
         if pad_value is None:
             raise InputError(
-                f"{layout.name}: {_padding(rows, cols, shape)}, and pad_value=None refuses to pad"
+                f"{layout.name}: {padding_words(rows, cols, shape)}, and pad_value=None refuses to pad"
             )
         source = np.full(shape, pad_value, np.uint8)
         source[:rows, :cols] = logical
@@ -91,7 +91,7 @@ def invert(
         raise InputError(f"{layout.name}: expected a flat uint8 image, found {found}")
     shape = padded_shape(layout, rows, cols, row_multiple=row_multiple, col_multiple=col_multiple)
     if image.size != shape[0] * shape[1]:
-        raise InputError(f"{layout.name}: {_wrong_size(layout, rows, cols, shape, image.size)}")
+        raise InputError(f"{layout.name}: {size_words(layout, rows, cols, shape, image.size)}")
     axes = layout.axes
     extents = axes.extents(*shape)
     order = axes.permutation()
@@ -114,7 +114,8 @@ def _padded(layout: Layout, group: Group, length: int, multiple: int | None, sid
     return padded
 
 
-def _padding(rows: int, cols: int, shape: tuple[int, int]) -> str:
+def padding_words(rows: int, cols: int, shape: tuple[int, int]) -> str:
+    """What is padded to what: `48 rows pad to 64 and 52 columns pad to 56`."""
     parts = []
     if shape[0] != rows:
         parts.append(f"{rows} rows pad to {shape[0]}")
@@ -123,8 +124,9 @@ def _padding(rows: int, cols: int, shape: tuple[int, int]) -> str:
     return " and ".join(parts) or f"{rows} rows and {cols} columns need no padding"
 
 
-def _wrong_size(layout: Layout, rows: int, cols: int, shape: tuple[int, int], found: int) -> str:
-    text = f"{_padding(rows, cols, shape)}: expected {shape[0] * shape[1]} bytes, found {found}"
+def size_words(layout: Layout, rows: int, cols: int, shape: tuple[int, int], found: int) -> str:
+    """Why an image of `found` bytes has the wrong size, and the right one."""
+    text = f"{padding_words(rows, cols, shape)}: expected {shape[0] * shape[1]} bytes, found {found}"
     found_rows, rest = divmod(found, shape[1])
     if found == rows * cols:
         return f"{text}, the size without padding"
