@@ -42,9 +42,27 @@ class Decoding(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that choose a decoding."""
+    """The options that choose a decoding of dumps."""
     from argpack.hexdump.formats import FORMATS
 
+    add_kernel_arguments(parser)
+    parser.add_argument(
+        "--format",
+        choices=[f.name for f in FORMATS],
+        metavar="FORMAT",
+        help="how to read a dump that fits more than one (default: detected): "
+        + ", ".join(f.name for f in FORMATS),
+    )
+    parser.add_argument(
+        "--word-order",
+        choices=("little", "memory"),
+        help="how the digits of words of several bytes stand: little-endian, or in the order of memory "
+        "(default: what the format says)",
+    )
+
+
+def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that say whose arguments a dump holds."""
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument(
         "--kernel",
@@ -58,19 +76,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=SchemaFile,
         metavar="FILE.toml",
         help="whose arguments these are: a schema of your own, see `argpack emit --toml`",
-    )
-    parser.add_argument(
-        "--format",
-        choices=[f.name for f in FORMATS],
-        metavar="FORMAT",
-        help="how to read a dump that fits more than one (default: detected): "
-        + ", ".join(f.name for f in FORMATS),
-    )
-    parser.add_argument(
-        "--word-order",
-        choices=("little", "memory"),
-        help="how the digits of words of several bytes stand: little-endian, or in the order of memory "
-        "(default: what the format says)",
     )
 
 

@@ -13,6 +13,7 @@ from argpack.errors import InputError
 from argpack.hexdump.formats import clean
 from argpack.hexdump.formats.input import WORD_ORDERS, Input, quoted
 from argpack.hexdump.formats.sections import choose, sections
+from argpack.values import changed
 
 if TYPE_CHECKING:
     import os
@@ -75,6 +76,23 @@ def parse(
     """
     content = data.encode(errors="replace") if isinstance(data, str) else bytes(data)
     return _dump(_chosen(source, content, choice, word_order), format_name)
+
+
+def parse_all(
+    data: bytes, *, source: str = "dump", format_name: str | None = None, word_order: str | None = None
+) -> list[Dump]:
+    """Every dump of a log, in order, called `source#1` and so on; a log may have any size. Otherwise as `parse`."""
+    text = clean.decode(data)
+    if text is None:
+        return [parse(data, source=source, format_name=format_name, word_order=word_order)]
+    content = Input(source, data, clean.lines(text), word_order=word_order)
+    found = sections(content) if content.lines else []
+    if not found:
+        raise InputError(f"{source}: expected dumps, found none")
+    return [
+        _dump(changed(part, source=f"{source}#{number}"), format_name, lenient=True)
+        for number, part in enumerate(found, 1)
+    ]
 
 
 def _load(path: str | os.PathLike[str], word_order: str | None, piped: list[bytes]) -> Input:

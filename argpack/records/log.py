@@ -61,7 +61,7 @@ def read_log(path: str, *, format_name: str | None = None) -> Log:
     chosen = format_name or _detected(data)
     if chosen == "raw":
         return Log(path, chosen, data, ())
-    records = tuple(_json_lines(path, data) if chosen == "json-lines" else _dumps(path))
+    records = tuple(_json_lines(path, data) if chosen == "json-lines" else _dumps(path, data))
     if not records:
         raise InputError(f"{path}: expected records, found none")
     return Log(path, chosen, b"", records)
@@ -115,8 +115,8 @@ def _json_record(place: str, line: bytes) -> Record:
     return Record(place, found, b"\1" * len(found), kernel, tuple(grid))
 
 
-def _dumps(path: str) -> Iterator[Record]:
-    from argpack.hexdump import read
+def _dumps(path: str, data: bytes) -> Iterator[Record]:
+    from argpack.hexdump import parse_all
 
-    dump = read(path)
-    yield Record(path, dump.data, dump.known, dump.kernel)
+    for dump in parse_all(data, source=path):
+        yield Record(dump.source, dump.data, dump.known, dump.kernel)
