@@ -76,11 +76,8 @@ def _unit(source: Input, style: Style) -> int:
     offset, rest = _split(line, style)
     unit = _unit_of(rest, style) if offset is not None else 0
     if unit not in style.units and unit not in style.led:
-        sizes = " or ".join(map(str, style.units or style.led))
         number = source.lines[0][0] if source.lines else 1
-        raise source.error(
-            number, f"expected a row of {style.name}, groups of {sizes} bytes, found {quoted(line)}"
-        )
+        raise source.error(number, f"expected a row of {style.name}, found {quoted(line)}")
     return unit
 
 

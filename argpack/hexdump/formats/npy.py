@@ -68,7 +68,7 @@ def _array(source: Input) -> _Array:
     start = 8 + wide
     length = int.from_bytes(data[8:start], "little")
     header = data[start : start + length].decode("latin-1")
-    if not data.startswith(MAGIC) or version not in {1, 2, 3} or len(header) != length:
+    if not data.startswith(MAGIC) or version not in {1, 2, 3} or not length or len(header) != length:
         raise source.fault("expected a .npy file of version 1 to 3, found a damaged header")
     descr, order, shape = (pattern.search(header) for pattern in _patterns())
     if not descr or not order or not shape:
