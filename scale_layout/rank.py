@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scale_layout.layout import Layout
 
-_CLEAR = 8.0  # standard deviations of the share that chance gives, between first and second
+_CLEAR = 8.0  # standard deviations that chance must be away to be ruled out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,14 +76,17 @@ def rank(image: NDArray[np.uint8], shape: tuple[int, int], layouts: Sequence[Lay
     found.sort(key=lambda one: (not _clean(one), -one.explained))
     chance = min(1.0, (rows + cols - 2) / max(1, rows * cols - 1))
     spread = math.sqrt(2 * (rows + cols)) / (rows * cols)
-    return _judged(tuple(found), chance, spread)
+    return _judged(tuple(found), chance, spread, rows * cols)
 
 
-def _judged(found: tuple[Candidate, ...], chance: float, spread: float) -> Ranking:
+def _judged(found: tuple[Candidate, ...], chance: float, spread: float, size: int) -> Ranking:
     best = found[0]
     clean = [one for one in found if _clean(one)]
     answer, reason = None, ""
-    equal = [one for one in (clean or found) if best.explained - one.explained < _CLEAR * spread]
+    left = (1 - best.explained) * (
+        1 + 2 * _CLEAR / math.sqrt(size)
+    )  # of the variance; its error falls with the size
+    equal = [one for one in (clean or found) if 1 - one.explained <= left]
     smoothest = sorted(equal, key=lambda one: one.roughness)
     if len(found) == 1:
         answer, reason = best, "it is the only layout of this size"

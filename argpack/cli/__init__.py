@@ -28,6 +28,7 @@ COMMANDS = {
     "hip": "run a HIP program on the emulator",
     "kernels": "fetch and list the code objects of AITER",
     "schema": "derive, check, infer and compare schemas of arguments",
+    "layout": "tiled layouts of scales and weights: list, show, apply, invert, convert, check, emit, infer",
     "emit": "a schema as C, C++, Python, Rust or TOML",
     "capture": "record the kernel launches of any program",
     "replay": "run a recorded launch again and compare what it wrote",
