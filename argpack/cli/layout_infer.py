@@ -67,4 +67,4 @@ def run(args: argparse.Namespace) -> int:
         print_json(facts | layout_report.as_json(found, names))
     else:
         print(layout_report.text(found, names, kernel.name, choice), end="")
-    return int(not found.verdict.passed or any(len(found.identities[name].known) != 1 for name in names))
+    return int(not found.verdict.passed or any(len(found.identities[name].layouts) != 1 for name in names))

@@ -67,8 +67,9 @@ def _operand(found: Inference, name: str) -> Iterator[str]:
     if len(identity.known) > 1:
         yield f"  layout   ambiguous, one of {len(identity.known)}: a larger problem tells them apart"
     elif not identity.known:
-        yield "  layout   none that argpack declares"
-    for match in identity.known:
+        new = "solved below" if identity.solved else "and no pattern of this notation"
+        yield f"  layout   none that argpack declares, {new}"
+    for match in identity.layouts:
         layout = match.layout
         yield f"  layout   {layout.name}: {layout.pattern}"
         if layout.aliases:
@@ -76,6 +77,10 @@ def _operand(found: Inference, name: str) -> Iterator[str]:
         yield f"  offset   {formula_text(layout)}, C = {match.columns}"
         if match.padding:
             yield f"  padding  {_padding(table, match)}"
+    if identity.bits:
+        rows, columns = identity.block
+        yield f"  bits     {' '.join(identity.bits)}"
+        yield f"           of the offset in the first {rows} x {columns}, lowest first; r0 is the row's lowest"
     yield f"  memory   {_start_of_memory(table)}"
     known = "proven  " if found.verdict.passed else "measured"
     yield f"  {known} for all {table.offsets.size} places, each a byte of its own{_rest(table)}"
@@ -89,6 +94,9 @@ def _operand_json(table: Table, identity: Identity) -> dict[str, Any]:
         "buffer_bytes": table.size,
         "used_bytes": table.offsets.size,
         "layouts": [_match_json(match) for match in identity.known],
+        "solved": None if identity.solved is None else _match_json(identity.solved),
+        "bits": list(identity.bits),
+        "block": list(identity.block),
         "first_offsets": table.offsets[0, :_SHOWN_OFFSETS].tolist(),
     }
 

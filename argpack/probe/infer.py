@@ -81,8 +81,8 @@ def infer_from(
     found = {name: identify(table) for name, table in tables.items()}
     launches = places.launches + 1
     pads = None
-    if verdict.passed and all(len(identity.known) == 1 for identity in found.values()):
-        layouts = {name: identity.known[0].layout for name, identity in found.items()}
+    if verdict.passed and all(len(identity.layouts) == 1 for identity in found.values()):
+        layouts = {name: identity.layouts[0].layout for name, identity in found.items()}
         pads = right_pad_values(problem, layouts, subject_for)
         launches += len(PAD_VALUES)
     return Inference(problem, tables, found, verdict, pads, launches, time.perf_counter() - started)

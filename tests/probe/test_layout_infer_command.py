@@ -52,6 +52,8 @@ probed   M=528 N=512 K=512: 14 launches, 0.1 s
 A: 528 rows of 256 bytes, each 2 elements of K
   layout   row_major: m k -> m k
   offset   r*C + c, C = 256
+  bits     c0 c1 c2 c3 c4 c5 c6 c7 r0 r1 r2 r3
+           of the offset in the first 16 x 256, lowest first; r0 is the row's lowest
   memory   row 0 bytes 0 to 255, row 1 bytes 0 to 255, row 2 bytes 0 to 255, row 3 bytes 0 to 255, …
   proven   for all 135168 places, each a byte of its own
 
@@ -60,6 +62,8 @@ B: 512 rows of 256 bytes, each 2 elements of K
   used by  aiter_weight_16x16_1byte, aiter_weight_16x16_bf16, aiter_weight_NK_16_64, aiter_weight_a16w4, \
 gfx1250_weight_16x16_byte
   offset   (r//16)*16*C + (c//16)*256 + (r%16)*16 + c%16, C = 256
+  bits     c0 c1 c2 c3 r0 r1 r2 r3 c4 c5 c6 c7 r4 r5 r6 r7 r8
+           of the offset in the first 512 x 256, lowest first; r0 is the row's lowest
   memory   row 0 bytes 0 to 15, row 1 bytes 0 to 15, row 2 bytes 0 to 15, row 3 bytes 0 to 15, …
   proven   for all 131072 places, each a byte of its own
 
@@ -69,6 +73,8 @@ scales of A: 528 rows of 16 bytes, a scale for 32 elements of K
 aiter_scale_a16w4, triton_cdna4_scale, ck_mx_gfx950
   offset   (r//32)*32*C + (c//8)*256 + (c%4)*64 + (r%16)*4 + ((c%8)//4)*2 + (r%32)//16, C = 16
   padding  256 bytes between those of the operand: rows 528 to 543, up to tiles of 32 x 8
+  bits     r4 c2 r0 r1 r2 r3 c0 c1 c3
+           of the offset in the first 32 x 16, lowest first; r0 is the row's lowest
   memory   row 0 block 0, row 16 block 0, row 0 block 4, row 16 block 4, …
   proven   for all 8448 places, each a byte of its own; 256 other bytes of the buffer fed no output
 
@@ -77,6 +83,8 @@ scales of B: 512 rows of 16 bytes, a scale for 32 elements of K
   used by  aiter_e8m0_shuffle_gfx950, aiter_e8m0_shuffle_2025_05, hipblaslt_blk32_ue8m0_32_8_ext, \
 aiter_scale_a16w4, triton_cdna4_scale, ck_mx_gfx950
   offset   (r//32)*32*C + (c//8)*256 + (c%4)*64 + (r%16)*4 + ((c%8)//4)*2 + (r%32)//16, C = 16
+  bits     r4 c2 r0 r1 r2 r3 c0 c1 c3 r5 r6 r7 r8
+           of the offset in the first 512 x 16, lowest first; r0 is the row's lowest
   memory   row 0 block 0, row 16 block 0, row 0 block 4, row 16 block 4, …
   proven   for all 8192 places, each a byte of its own
 
@@ -90,10 +98,12 @@ What no output can show:
     )
 
 
-def test_a_new_layout_is_reported_as_new():
+def test_a_new_layout_is_reported_as_solved():
     found = found_in(m=64, n=64, b=layout_of_pattern("(mo m8) (ko k16) -> mo ko m8 k16"))
-    assert "  layout   none that argpack declares\n" in report(found, ["B"])
-    assert layout_report.as_json(found, ["B"])["operands"]["B"]["layouts"] == []
+    assert "  layout   none that argpack declares, solved below\n" in report(found, ["B"])
+    assert "  layout   solved: (mo m8) (ko k16) -> mo ko m8 k16\n" in report(found, ["B"])
+    values = layout_report.as_json(found, ["B"])["operands"]["B"]
+    assert (values["layouts"], values["solved"]["name"]) == ([], "solved")
 
 
 def test_one_tile_is_ambiguous_and_pads_are_not_looked_for():
@@ -157,6 +167,7 @@ def test_json_has_the_facts_of_the_operands_asked_for(kernels_dir, capsys):
         450,
     ]
     assert (scales["elements_per_byte"], scales["buffer_bytes"], scales["used_bytes"]) == (32, 8704, 8448)
+    assert scales["solved"]["pattern"] == "(mo m2 m16) (ko k2 k4) -> mo ko k4 m16 k2 m2"
     assert values["right_scale_pads"] == [0]
     assert values["random_bytes"]["passed"]
 
