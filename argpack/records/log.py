@@ -42,8 +42,8 @@ def read_log(path: str, *, format_name: str | None = None) -> Log:
     """The log in a file. Raises InputError with the line, or naming the formats there are.
 
     A file of `argpack capture` gives its launches whose arguments were recorded. Other binary contents are raw
-    records, text whose first line is a JSON object is lines of JSON, any other text holds
-    dumps of any readable format; `format_name` decides otherwise.
+    records, text whose first line is a JSON object is lines of JSON, any other text holds dumps of any readable
+    format; `format_name` decides otherwise.
     """
     if format_name is not None and format_name not in LOG_FORMATS:
         raise InputError(f"expected a log format of {', '.join(LOG_FORMATS)}, found {format_name!r}")
@@ -86,7 +86,9 @@ def _detected(data: bytes) -> str:
     binary = len(text.encode()) < len(start) - 3 or any(c < " " and c not in "\t\n\r\x1b" for c in text)
     if binary:
         return "raw"
-    return "json-lines" if text.lstrip().startswith("{") else "dumps"
+    first = text.lstrip().partition("\n")[0].rstrip()
+    # An object over several lines is a dump like any other.
+    return "json-lines" if first.startswith("{") and first.endswith("}") else "dumps"
 
 
 def _json_lines(path: str, data: bytes) -> Iterator[Record]:

@@ -93,6 +93,13 @@ def test_lines_of_json_with_kernel_and_grid(log, capsys):
     assert list(rows[0])[:6] == ["kernel", "grid_x", "grid_y", "grid_z", "ptr_D", "ptr_C"]
 
 
+def test_objects_of_json_over_several_lines(log, capsys):
+    assert main(["table", log(json.dumps(FIRST, indent=1) + "\n" + json.dumps(SECOND, indent=1))]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "log: 2 records of 372 bytes, read as dumps"
+    assert "2 combinations of M, N, K" in out
+
+
 def test_text_with_a_dump_after_the_other(log, capsys):
     dumps = [Dump.whole(buffer(M=m)) for m in (1, 2, 3)]
     text = "".join(f"launch {i} of my program\n{render(dump)}\n" for i, dump in enumerate(dumps))

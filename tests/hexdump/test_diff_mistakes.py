@@ -218,6 +218,15 @@ def test_the_argument_order_of_another_version_is_recognised():
     )
 
 
+def test_every_stride_that_follows_an_exchange_is_named():
+    of = schema("rows", *((name, "u32") for name in ("M", "N", "stride_a", "stride_b", "stride_c")))
+    before = {"M": 100, "N": 200, "stride_a": 100, "stride_b": 200, "stride_c": 200}
+    after = {"M": 200, "N": 100, "stride_a": 200, "stride_b": 100, "stride_c": 100}
+    assert mistake(of.pack(before), of.pack(after), of, None) == (
+        "M and N are exchanged, and stride_a, stride_b and stride_c with them"
+    )
+
+
 def test_a_permutation_that_no_version_has_is_spelt_out():
     moved = {**ORDER, "ptr_D": ORDER["ptr_C"], "ptr_C": ORDER["ptr_A"], "ptr_A": ORDER["ptr_D"]}
     assert mistake(V2.pack(ORDER), V2.pack(moved), V2, None) == (

@@ -80,7 +80,8 @@ def _exchange_text(
         else:
             rest.append(f"{name} and {other} are exchanged")
     text = [f"A and B are exchanged ({', '.join(groups)})"] if groups else []
-    tail = f", and {' and '.join(following)} with them" if following else ""
+    listed = " and ".join(filter(None, [", ".join(following[:-1]), *following[-1:]]))
+    tail = f", and {listed} with them" if following else ""
     return ", ".join([*text, *rest]) + tail
 
 
