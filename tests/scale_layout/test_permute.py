@@ -1,10 +1,13 @@
 """The fast reordering of axes against numpy's plain transpose, over every kind of plan that it makes."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scale_layout import apply, layout_named
 from scale_layout.permute import permute
 
 
@@ -50,3 +53,15 @@ def test_rows_that_lie_apart_are_read_where_they_lie() -> None:
     assert np.array_equal(permute(part, extents, order), plain(part.copy(), extents, order))
     odd = wide[:, :35]
     assert np.array_equal(permute(odd, [64, 35], [1, 0]), plain(odd.copy(), [64, 35], [1, 0]))
+
+
+@pytest.mark.parametrize(("rows", "copies"), [(8192, 1), (8192 - 31, 2)])
+def test_nothing_of_the_image_is_allocated_twice_but_for_padding(rows: int, copies: int) -> None:
+    logical = np.ones((rows, 1024), np.uint8)
+    tracemalloc.start()
+    try:
+        apply(layout_named("scale_32x8"), logical, pad_value=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < copies * (8 << 20) + (7 << 20)  # chunks and their scratch, on up to four threads

@@ -145,3 +145,9 @@ def test_png_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyP
         UnavailableError, match=r"a\.png: a PNG needs matplotlib: pip install 'argpack\[plot\]'"
     ):
         write_png(figure(layout_named("row_major")), tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("name", ["scale_32x8", "weight_16x16"])
+def test_the_figures_in_the_documentation_are_those_drawn_today(name: str) -> None:
+    path = Path(__file__).parents[2] / "docs" / "layouts" / f"{name}.svg"
+    assert path.read_text(encoding="utf-8") == to_svg(figure(layout_named(name)))
