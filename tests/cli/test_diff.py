@@ -240,3 +240,57 @@ def test_diff_loads_neither_numpy_nor_construct_nor_the_decoder():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_page_of_html_has_the_differences(changed, capsys):
+    assert main(["diff", TABLE, changed(stride_A0=2048), "--kernel", KERNEL, "--html"]) == 1
+    page = capsys.readouterr().out
+    assert '<p class="alarm">1 live difference: stride_A0 4096 → 2048 fp4 elements</p>' in page
+    assert "<td>2048 may count bytes, two fp4 elements each</td>" in page
+
+
+def test_the_captures_agree_with_the_problems_they_were_made_for(capsys):
+    for path in sorted(DUMPS.glob("*.json")):
+        problem = json.loads(path.read_text())["problem"]
+        sizes = [text for name in "mnk" for text in (f"-{name}", str(problem[name.upper()]))]
+        padded = problem["out_row_stride"] != problem["N"]  # dense operands are what a problem asks for
+        assert main(["diff", str(path), "--against", *sizes]) == int(padded)
+        line = capsys.readouterr().out.splitlines()[0]
+        assert line.startswith("1 live difference: stride_C0 " if padded else "no live difference in ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([TABLE, "--against"], "--against takes the place of a second dump, found both"),
+        (["-m", "3"], "expected a second dump, or --against and a problem"),
+        ([TABLE, "-m", "3"], "-m, -n, -k and the like state the problem of --against, which is not given"),
+        (["--against", "-m", "0"], "--against: m: expected 1 or more, found 0"),
+        (["--against", "--log2-k-split", str(1 << 40)], None),
+        (["--against", "--kernel", "aiter_f8_block_scale_mi350"], None),
+    ],
+)
+def test_what_against_cannot_do_is_one_line(options, message, capsys):
+    assert main(["diff", TABLE, *options]) == 2
+    output = capsys.readouterr()
+    assert (output.out, output.err.count("\n")) == ("", 1)
+    if message is not None:
+        assert output.err == f"argpack: error: {message}\n"
+
+
+def test_a_size_that_neither_dump_nor_options_say_is_asked_for(capsys):
+    assert main(["diff", EXCERPT, "--against", "-m", "256"]) == 2
+    assert capsys.readouterr().err == (
+        f"argpack: error: --against: {EXCERPT} does not say all sizes: expected -n, -k\n"
+    )
+
+
+def test_a_family_that_loads_numpy_for_its_values_can_be_compared_with_a_problem(tmp_path, capsys):
+    from argpack.families import family_named
+
+    schema = family_named("own_sgemm").schema
+    values = {field.name: 64 for field in schema.fields}
+    path = tmp_path / "own.bin"
+    path.write_bytes(schema.pack({**values, "stride_B": 128}))
+    assert main(["diff", str(path), "--against", "-m", "64", "-n", "64", "-k", "64"]) == 1
+    assert capsys.readouterr().out.startswith("1 live difference: stride_B 128 → 64 f32 elements\n")

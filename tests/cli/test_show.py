@@ -207,6 +207,34 @@ def test_what_cannot_be_decoded_is_one_line_and_exit_2(content, options, message
         assert output.err == f"argpack: error: {message.replace('FILE', str(path))}\n"
 
 
+def test_a_page_of_html_has_the_fields(capsys):
+    assert main(["show", TABLE, "--html"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<td>stride_A0</td><td>u32</td><td>4096</td><td>fp4 elements</td><td>live</td>" in page
+
+
+def test_a_stride_in_another_unit_than_the_sizes_imply_is_doubted(tmp_path, capsys):
+    values = SCHEMA.unpack(BASE)
+    path = tmp_path / "bytes.bin"
+    path.write_bytes(SCHEMA.pack({**values, "stride_A0": values["K"] // 2}))
+    assert main(["show", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["doubts"] == [
+        {
+            "name": "stride_A0",
+            "text": "stride_A0 at 0x0a0 is 3584: half the 7168 fp4 elements that M, N and K imply: another unit?",
+        }
+    ]
+    assert main(["show", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("doubtful: stride_A0 at 0x0a0 is 3584: half ")
+
+
+def test_no_capture_of_the_hosts_own_code_is_doubted(capsys):
+    for path in sorted(DUMPS.glob("*.json")):
+        assert main(["show", str(path)]) == 0
+        assert "doubtful" not in capsys.readouterr().out
+
+
 def test_messages_list_the_families_with_their_sizes():
     assert families_known().startswith("aiter_f4gemm (372 bytes), own_sgemm (68 bytes) and ")
 
