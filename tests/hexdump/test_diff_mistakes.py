@@ -2,10 +2,12 @@
 
 import struct
 
+import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from argpack.families import family_named, family_names
 from argpack.families.family import Usage
 from argpack.hexdump import Dump, diff
 from argpack.hexdump.mistakes import find_mistake
@@ -225,6 +227,38 @@ def test_every_stride_that_follows_an_exchange_is_named():
     assert mistake(of.pack(before), of.pack(after), of, None) == (
         "M and N are exchanged, and stride_a, stride_b and stride_c with them"
     )
+
+
+def test_two_fields_of_different_kinds_with_each_others_values_are_chance():
+    assert mistake(DATA, changed(M=4096, stride_A0=256)) is None
+    assert (
+        mistake(DATA, changed(ptr_D=VALUES["ptr_B"], ptr_B=VALUES["ptr_D"]))
+        == "ptr_D and ptr_B are exchanged"
+    )
+
+
+def test_values_of_two_problems_are_no_mistake_in_any_family():
+    """Two launches of each family, in two runs, with sizes such as people use: only real exchanges may be named."""
+    rng = np.random.default_rng(1)
+    for name in family_names():
+        family = family_named(name)
+        for _ in range(6):
+            one, other = (family.schema.pack(launch_of(family.schema, rng, run)) for run in (0, 1))
+            named = find_mistake(found(one, other, family.schema, family.usage(name)))
+            assert named is None or named.kind == "exchange", (name, named)
+
+
+def launch_of(of, rng, run):
+    sizes = [0, 0, 1, 2, 4, 16, 64, 128, 256, 1024, 4096, int(rng.integers(1 << 16))]
+    values = {}
+    for field in of.fields:
+        if field.type == "ptr":
+            values[field.name] = 0x7000_0000_0000 + (run << 40) + int(rng.integers(1 << 24)) * 256
+        elif field.scalar.kind == "float":
+            values[field.name] = float(rng.choice([0.0, 0.125, 0.5, 1.0, 2.0]))
+        else:
+            values[field.name] = min(int(rng.choice(sizes)), field.scalar.bounds[1])
+    return values
 
 
 def test_a_permutation_that_no_version_has_is_spelt_out():

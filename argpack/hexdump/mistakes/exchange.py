@@ -27,6 +27,8 @@ def exchanged(found: Diff) -> Mistake | None:
         return None
     names = list(sources)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i:] if sources[a] == b and sources[b] == a]
+    if len(names) == 2 and not _are_kin(live[names[0]], live[names[1]]):
+        return None
     if len(pairs) * 2 == len(sources):
         return Mistake("exchange", _exchange_text(pairs, following, live))
     held = ", ".join(sources.values())
@@ -51,6 +53,15 @@ def _sources(live: Sequence[Difference]) -> dict[str, str] | None:
         mutual = [other for other in fitting if other.second.data == one.first.data]
         sources[one.first.slot.name] = (mutual or fitting)[0].first.slot.name
     return sources
+
+
+def _are_kin(one: Difference, other: Difference) -> bool:
+    """Whether two fields alone are exchanged rather than equal by chance: pointers, or names one letter apart."""
+    names = one.first.slot.name, other.first.slot.name
+    fields = one.first.slot.field, other.first.slot.field
+    return all(f and f.type == "ptr" for f in fields) or (
+        len(names[0]) == len(names[1]) and sum(x != y for x, y in zip(*names, strict=True)) == 1
+    )
 
 
 def _following(live: dict[str, Difference]) -> list[str]:
