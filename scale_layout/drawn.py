@@ -16,7 +16,7 @@ _LEAST = (4, 8)  # rows and columns, where a tile is smaller
 
 
 def drawn_shape(layout: Layout) -> tuple[int, int]:
-    """Rows and columns that show the order: a tile, or two along a side whose tiles do not follow one another."""
+    """Rows and columns that show the order: a tile, or two along a side whose tiles lie apart or hold several parts."""
     in_memory = steps(layout)
     shape = []
     for side, tile, least in zip(("row", "column"), layout.tile, _LEAST, strict=True):
@@ -26,7 +26,8 @@ def drawn_shape(layout: Layout) -> tuple[int, int]:
             if step.side == side and (step.count.rows or step.count.cols)
         )
         inside = any(not (step.count.rows or step.count.cols) for step in in_memory[free + 1 :])
-        tiles = max(2 if inside else 1, -(-least // tile))
+        group = layout.axes.rows if side == "row" else layout.axes.cols
+        tiles = max(2 if inside or not group.extendable else 1, -(-least // tile))
         shape.append(tile * tiles)
     return shape[0], shape[1]
 

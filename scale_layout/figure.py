@@ -62,12 +62,13 @@ def _heading(layout: Layout) -> Iterator[Shape]:
 def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, float]:
     """Tiles of the whole array in memory order, each with the offset of its first byte; right edge and bottom."""
     layout = drawn.layout
-    tall, wide = layout.tile
+    row_step, col_step = _repeat(layout, "row"), _repeat(layout, "column")
+    parts = _part(layout, "row"), _part(layout, "column")
+    tall, wide = (step.apart.value(drawn.rows, drawn.cols) or 1 for step in (row_step, col_step))
     width, height = (92.0, 58.0)
     tiles = [(i, j) for i in range(3) for j in range(3)]
     shapes.append(Text(x=x, y=_TOP - 34, text="Logical array", size=14, bold=True))
     shapes.append(Text(x=x, y=_TOP - 17, text=f"in tiles of {tall} x {wide}", size=11, fill=GREY))
-    row_step, col_step = _repeat(layout, "row"), _repeat(layout, "column")
     for i, j in tiles:
         left, top = x + 24 + j * width, _TOP + 16 + i * height
         first = (i, j) == (0, 0)
@@ -87,12 +88,21 @@ def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, f
                     )
                 )
             shapes.append(Box(x=left, y=top, width=width, height=height, stroke=ACCENT, line=2))
-    centres = {(i, j): (x + 24 + (j + 0.5) * width, _TOP + 16 + (i + 0.62) * height) for i, j in tiles}
-    rows_first = _slower(layout, "column")
-    order = sorted(tiles, key=lambda tile: (tile[1], tile[0]) if rows_first else tile)
-    shapes.append(Path(points=tuple(centres[tile] for tile in order), stroke=GREY, line=1.4, arrow=True))
+    notes = ["number: byte offset of a tile's first element"]
+    if parts == (None, None):
+        centres = {(i, j): (x + 24 + (j + 0.5) * width, _TOP + 16 + (i + 0.62) * height) for i, j in tiles}
+        rows_first = _slower(layout, "column")
+        order = sorted(tiles, key=lambda tile: (tile[1], tile[0]) if rows_first else tile)
+        shapes.append(Path(points=tuple(centres[tile] for tile in order), stroke=GREY, line=1.4, arrow=True))
+        notes.append("line: order of the tiles in memory")
+    else:
+        notes += [
+            f"third {part.side}: the next part, {part.apart.text.strip('()').replace('//', '/')} {part.side}s on"
+            for part in parts
+            if part
+        ]
     for i, j in tiles:
-        text = _first_offset(i, j, row_step, col_step)
+        text = _first_offset(i, j, (row_step, col_step), parts)
         middle, top = x + 24 + (j + 0.5) * width, _TOP + 16 + i * height
         if i:  # where the line of the order passes
             half = 3.4 * len(text) + 2
@@ -104,7 +114,6 @@ def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, f
     shapes.append(Text(x=x + 24, y=_TOP + 8, text="C columns →", size=11, fill=GREY))
     shapes.append(Text(x=x, y=_TOP + 16 + 12, text="R", size=11, fill=GREY))
     shapes.append(Text(x=x, y=_TOP + 16 + 27, text="↓", size=11, fill=GREY))
-    notes = ["number: byte offset of a tile's first element", "line: order of the tiles in memory"]
     for position, note in enumerate(notes):
         shapes.append(Text(x=x + 24, y=bottom + 18 + 15 * position, text=note, size=10.5, fill=GREY))
     bottom += 60
@@ -125,9 +134,23 @@ def _slower(layout: Layout, side: str) -> bool:
     return free[-1] == side
 
 
-def _first_offset(i: int, j: int, row_step: Step, col_step: Step) -> str:
-    parts = [_multiple(count, step.stride.text) for count, step in ((i, row_step), (j, col_step)) if count]
-    return " + ".join(parts) or "0"
+def _part(layout: Layout, side: str) -> Step | None:
+    """The step from part to part where a side is several parts of tiles, [gate | up], else None."""
+    group = layout.axes.rows if side == "row" else layout.axes.cols
+    if group.extendable:
+        return None
+    return next(step for step in steps(layout) if step.axis == group.axes[group.free - 1].name)
+
+
+def _first_offset(i: int, j: int, repeats: tuple[Step, Step], parts: tuple[Step | None, Step | None]) -> str:
+    """Of tile (i, j) of the three by three; where a side has parts, the third is the next part's first."""
+    texts = []
+    for count, step, part in zip((i, j), repeats, parts, strict=True):
+        if part and count == 2:
+            texts.append(_multiple(1, part.stride.text))
+        elif count:
+            texts.append(_multiple(count, step.stride.text))
+    return " + ".join(texts) or "0"
 
 
 def _multiple(count: int, text: str) -> str:

@@ -106,8 +106,6 @@ def _array(path: Path, name: str | None) -> NDArray[np.generic]:
         raise InputError(f"{path}: {error.strerror}") from error
     except (ValueError, EOFError) as error:
         raise InputError(f"{path}: not a .npy file of numbers: {' '.join(str(error).split())}") from error
-    if array.dtype.hasobject:
-        raise InputError(f"{path}: expected numbers, found Python objects")
     return array
 
 

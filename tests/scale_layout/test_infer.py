@@ -71,6 +71,17 @@ def test_any_permutation_of_bits_is_solved_without_knowing_it(order: list[int], 
     assert solve_bits(logical, image) == tuple((1 << bit,) for bit in order)
 
 
+def test_bits_that_look_alike_alone_are_told_apart_in_pairs() -> None:
+    # b0 shows only where b4 is 0, and there only together with b2; b1 shows nowhere.
+    b0, b1, b2, b3, b4 = ((np.arange(32) >> bit) & 1 for bit in range(5))
+    logical = (np.where(b4, 2 + b2, b0 ^ b2) + 4 * b3 + 0 * b1).astype(np.uint8)
+    order = (3, 1, 4, 0, 2)
+    places = sum((np.arange(32) >> bit & 1) << place for place, bit in enumerate(order))
+    image = np.empty_like(logical)
+    image[places] = logical
+    assert solve_bits(logical, image) == tuple((1 << bit,) for bit in order)
+
+
 def test_a_swizzle_of_exclusive_ors_is_solved_as_bits_not_as_a_pattern() -> None:
     logical = numbered(16, 16)
     r, c = np.indices((16, 16))

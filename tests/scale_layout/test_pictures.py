@@ -63,6 +63,7 @@ def test_two_tiles_are_drawn_where_one_would_hide_the_order() -> None:
     assert drawn_shape(layout_named("scale_64x4_k_outer")) == (64, 8)
     assert drawn_shape(layout_named("scale_k4_panels")) == (4, 8)
     assert drawn_shape(layout_named("row_major")) == (4, 8)
+    assert drawn_shape(layout_named("scale_32x8_gate_up")) == (64, 8)
 
 
 def test_long_sides_are_shown_around_the_distances_of_axes() -> None:
@@ -113,6 +114,16 @@ def test_distances_of_scale_32x8_are_annotated() -> None:
         shape.text for shape in figure(layout_named("scale_64x4_k_outer")).shapes if isinstance(shape, Text)
     }
     assert {"+C", "+16·C", "64·C + 4"} <= outer
+
+
+def test_parts_of_rows_have_no_order_of_tiles_but_say_where_the_next_part_is() -> None:
+    texts = [
+        shape.text for shape in figure(layout_named("scale_32x8_gate_up")).shapes if isinstance(shape, Text)
+    ]
+    assert {"in tiles of 16 x 8", "third row: the next part, R/2 rows on", "32·C + 256", "1 + 256"} <= set(
+        texts
+    )
+    assert "line: order of the tiles in memory" not in texts
 
 
 @by_name
