@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Check:
     """One kernel ready to be run. `metadata` are the sentences of the cross-check, `choice` says why this
-    backend.
+    backend. `repeat` is how many launches to time, None for none.
     """
 
     path: Path
@@ -38,15 +38,33 @@ class Check:
     workload: Workload
     backend: Backend
     choice: str
+    repeat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """`seconds` is what one launch takes, the mean of `launches` in a row."""
+
+    launches: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A check that was run."""
+    """A check that was run. `timing` is there where one was asked for."""
 
     check: Check
     result: LaunchResult
     verdict: Verdict
+    timing: Timing | None = None
+
+    @property
+    def tflops(self) -> float | None:
+        """10^12 operations a second, 2·M·N·K to a launch; None without a timing or with one of 0 seconds."""
+        if self.timing is None or not self.timing.seconds:
+            return None
+        problem = self.check.problem
+        return 2 * problem.m * problem.n * problem.k / self.timing.seconds / 1e12
 
     @property
     def exit_code(self) -> int:
@@ -109,15 +127,27 @@ def prepare_check(path: Path, args: argparse.Namespace) -> Check:
             code_object, kernel, problem, force=args.force, overrides=overrides, **situation
         )
     backend, choice = select_backend(args.backend, code_object)
+    if args.repeat and backend.name != "hip":
+        raise InputError(f"--repeat measures the time of a GPU; this runs on the {choice}")
     tile = workloads.tile(kernel.name)
-    return Check(path, code_object, kernel, family, tile, problem, metadata, workload, backend, choice)
+    return Check(
+        path, code_object, kernel, family, tile, problem, metadata, workload, backend, choice, args.repeat
+    )
 
 
 def run_check(check: Check, progress: Callable[[int, int], None] | None) -> Outcome:
     """Launch and judge; ArgpackError where that cannot be done."""
     with _enough_memory(check.problem):
         result = check.backend.run(check.workload.launch, progress=progress)
-        return Outcome(check, result, check.workload.judge(result))
+        return Outcome(check, result, check.workload.judge(result), _timing(check))
+
+
+def _timing(check: Check) -> Timing | None:
+    from argpack.launch.hip_backend import HipBackend
+
+    if not check.repeat or not isinstance(check.backend, HipBackend):
+        return None
+    return Timing(check.repeat, check.backend.time(check.workload.launch, repeat=check.repeat))
 
 
 @contextlib.contextmanager

@@ -64,12 +64,22 @@ def outcome(done: Outcome, *, colour: bool = False) -> str:
 
 def table(results: Sequence[Outcome | Unchecked], *, colour: bool = False) -> str:
     """One line a kernel, those that could not be checked with the reason below; a newline after each line."""
-    rows = [
-        Line(("kernel", "verdict", "outputs", "bit-equal", "max ulp", "norm error", "seconds"), Tone.STRONG)
-    ]
+    heading: tuple[str, ...] = (
+        "kernel",
+        "verdict",
+        "outputs",
+        "bit-equal",
+        "max ulp",
+        "norm error",
+        "seconds",
+    )
+    if any(not isinstance(result, Unchecked) and result.timing for result in results):
+        heading = (*heading, "a launch", "TFLOP/s")
+    rows = [Line(heading, Tone.STRONG)]
     for result in results:
         if isinstance(result, Unchecked):
-            rows.append(Line((result.path.name, "not checked", "", "", "", "", ""), Tone.ALARM))
+            cells = (result.path.name, "not checked", *[""] * (len(heading) - 2))
+            rows.append(Line(cells, Tone.ALARM))
         else:
             rows.append(Line(_cells(result), Tone.PLAIN if result.verdict.passed else Tone.ALARM))
     lines = align(rows, colour=colour)
@@ -110,6 +120,12 @@ def as_json(done: Outcome | Unchecked) -> dict[str, object]:
         "seed": problem.seed,
         "grid": list(check.workload.launch.grid),
         "kernel_seconds": result.kernel_seconds,
+        "repeat": done.timing
+        and {
+            "launches": done.timing.launches,
+            "seconds_a_launch": done.timing.seconds,
+            "tflops": done.tflops,
+        },
         "elements": verdict.elements,
         "bit_equal": verdict.bit_equal,
         "max_ulp": verdict.max_ulp,
@@ -153,7 +169,12 @@ def _verdict_lines(done: Outcome, *, colour: bool) -> Iterator[str]:
     yield paint(f"{word}  {_numbers(verdict)}", tone, colour=colour)
     if not verdict.passed:
         yield f"      {verdict.reason}"
-    yield f"      kernel time {done.result.kernel_seconds:.3f} s on {done.check.backend.description}"
+    yield f"      kernel time {_time(done.result.kernel_seconds)} on {done.check.backend.description}"
+    if done.timing:
+        yield (
+            f"      {_time(done.timing.seconds)} a launch, the mean of {done.timing.launches} in a row: "
+            f"{_tflops(done)} TFLOP/s (2·M·N·K operations)"
+        )
 
 
 def _numbers(verdict: Verdict) -> str:
@@ -163,8 +184,18 @@ def _numbers(verdict: Verdict) -> str:
     return f"{verdict.elements} outputs: {_share(verdict)} bit-equal, {distances}, {verdict.wrong} wrong"
 
 
+def _time(seconds: float) -> str:
+    """A GPU needs microseconds for what the emulator needs seconds for."""
+    return f"{seconds:.3f} s" if seconds >= 0.01 else f"{seconds * 1e6:,.1f} µs"
+
+
+def _tflops(done: Outcome) -> str:
+    return "no" if done.tflops is None else f"{done.tflops:,.3g}"
+
+
 def _cells(done: Outcome) -> tuple[str, ...]:
     verdict = done.verdict
+    timed = (_time(done.timing.seconds), _tflops(done)) if done.timing else ()
     return (
         done.check.path.name,
         "pass" if verdict.passed else "FAIL",
@@ -173,6 +204,7 @@ def _cells(done: Outcome) -> tuple[str, ...]:
         str(verdict.max_ulp),
         f"{verdict.norm_error:.2e}",
         f"{done.result.kernel_seconds:.3f}",
+        *timed,
     )
 
 

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     problem.add_arguments(parser, required=False)
     parser.add_argument("--seed", type=int, help="chooses the operands (default 0)")
     parser.add_argument("--backend", choices=("auto", "emulator", "hip"), default="auto", help="where to run")
+    parser.add_argument(
+        "--repeat", type=_count, metavar="N", help="also time N launches in a row (on a GPU): TFLOP/s"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--force", action="store_true", help="run what is known to go wrong")
     parser.add_argument("--kernels", metavar="DIR", help="where to look for kernels by name")
@@ -87,6 +90,14 @@ def _many(paths: Sequence[Path], args: argparse.Namespace) -> int:
     else:
         print(report.table(results, colour=output.colour()), end="")
     return max((result.exit_code for result in results), default=2)
+
+
+def _count(text: str) -> int:
+    import argparse
+
+    if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"expected 1 to 1000000, found {text}")
+    return int(text)
 
 
 def _byte(text: str) -> int:

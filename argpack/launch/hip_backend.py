@@ -7,7 +7,7 @@ process: the HIP runtime aborts it, which nothing in Python can prevent.
 from __future__ import annotations
 
 import struct
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from argpack.launch.hip_runtime import HipError, HipRuntime, mapped_runtimes
 from argpack.launch.launch import LaunchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -52,55 +52,72 @@ class HipBackend:
         Raises RefusedError or InputError before the device is touched, UnavailableError for another target,
         HipError for a HIP call that fails. Damaged guard zones are `errors` of the result.
         """
+        total = launch.grid[0] * launch.grid[1] * launch.grid[2]
+        if progress:
+            progress(0, total)
+        with self._placed(launch) as (function, addresses, arguments):
+            seconds = self._launch(launch, function, arguments, count=1)
+            contents = {}
+            errors: list[str] = []
+            for buffer in launch.buffers:
+                contents[buffer.name], damage = self._collect(buffer, addresses[buffer.name])
+                errors += damage
+        if progress:
+            progress(total, total)
+        return LaunchResult(contents, seconds, arguments[: len(launch.arguments)], errors=tuple(errors))
+
+    def time(self, launch: Launch, *, repeat: int) -> float:
+        """Seconds that one launch takes: the mean of `repeat` launches in a row, after one that is not counted.
+
+        All use the same buffers, which each launch finds as the one before it left them. Raises as `run` does.
+        """
+        with self._placed(launch) as (function, _, arguments):
+            self._launch(launch, function, arguments, count=1)
+            return self._launch(launch, function, arguments, count=repeat) / repeat
+
+    @contextmanager
+    def _placed(self, launch: Launch) -> Iterator[tuple[Any, dict[str, int], bytes]]:
+        """The loaded kernel, the addresses of the buffers by name, the bytes to pass; all is freed afterwards."""
         where = f"{launch.code_object.source}: kernel {launch.kernel.name!r}"
         check_launch(launch)
         reason = mismatch(launch.code_object.target, self.target)
         if reason:
             raise UnavailableError(f"{launch.code_object.source}: {reason}")
-        total = launch.grid[0] * launch.grid[1] * launch.grid[2]
-        if progress:
-            progress(0, total)
+        runtime = self._runtime
         try:
-            result = self._run(launch)
+            with ExitStack() as cleanup:
+                runtime.set_device(self._device)
+                module = self._load(launch)
+                _release(cleanup, runtime.unload_module, module)
+                function = runtime.get_function(module, launch.kernel.name)
+                addresses = {}
+                for buffer in launch.buffers:
+                    start = runtime.allocate(buffer.data.size + 2 * GUARD_BYTES)
+                    _release(cleanup, runtime.free, start)
+                    addresses[buffer.name] = start + GUARD_BYTES
+                    for address, data in _parts(addresses[buffer.name], np.ascontiguousarray(buffer.data)):
+                        runtime.upload(address, data)
+                yield function, addresses, argument_buffer(launch, addresses)
         except HipError as error:
             raise HipError(f"{where}: {error}") from error
-        if progress:
-            progress(total, total)
-        return result
 
-    def _run(self, launch: Launch) -> LaunchResult:
+    def _launch(self, launch: Launch, function: Any, arguments: bytes, *, count: int) -> float:
+        """Seconds that the device needs for `count` launches in a row."""
         runtime = self._runtime
         with ExitStack() as cleanup:
-            runtime.set_device(self._device)
-            module = self._load(launch)
-            _release(cleanup, runtime.unload_module, module)
-            function = runtime.get_function(module, launch.kernel.name)
-            addresses = {}
-            for buffer in launch.buffers:
-                start = runtime.allocate(buffer.data.size + 2 * GUARD_BYTES)
-                _release(cleanup, runtime.free, start)
-                addresses[buffer.name] = start + GUARD_BYTES
-                for address, data in _parts(addresses[buffer.name], np.ascontiguousarray(buffer.data)):
-                    runtime.upload(address, data)
-            arguments = argument_buffer(launch, addresses)
             events = []
             for _ in range(2):
                 events.append(runtime.create_event())
                 _release(cleanup, runtime.destroy_event, events[-1])
-            seconds = runtime.timed_launch(
+            return runtime.timed_launches(
                 function,
                 grid=launch.grid,
                 block=launch.block,
                 dynamic_lds=launch.dynamic_lds,
                 arguments=arguments,
                 events=(events[0], events[1]),
+                count=count,
             )
-            contents = {}
-            errors: list[str] = []
-            for buffer in launch.buffers:
-                contents[buffer.name], damage = self._collect(buffer, addresses[buffer.name])
-                errors += damage
-        return LaunchResult(contents, seconds, arguments[: len(launch.arguments)], errors=tuple(errors))
 
     def _load(self, launch: Launch) -> Any:
         code_object = launch.code_object

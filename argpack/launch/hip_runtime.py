@@ -115,7 +115,7 @@ class HipRuntime:
         """Free an event."""
         self._call("hipEventDestroy", event)
 
-    def timed_launch(
+    def timed_launches(
         self,
         function: Any,
         *,
@@ -124,8 +124,9 @@ class HipRuntime:
         dynamic_lds: int,
         arguments: bytes,
         events: tuple[Any, Any],
+        count: int,
     ) -> float:
-        """Launch `grid` workgroups of `block` work-items, wait, return seconds between the two events.
+        """Launch `grid` workgroups of `block` work-items `count` times, wait, return seconds between the two events.
 
         The arguments go as raw bytes: hip-python's own packing cannot express 16-byte slots.
         """
@@ -135,9 +136,17 @@ class HipRuntime:
         extra = (ctypes.c_void_p * len(slots))(*slots)
         start, stop = events
         self._call("hipEventRecord", start, None)
-        self._call(
-            "hipModuleLaunchKernel", function, *grid, *block, dynamic_lds, None, None, ctypes.addressof(extra)
-        )
+        for _ in range(count):
+            self._call(
+                "hipModuleLaunchKernel",
+                function,
+                *grid,
+                *block,
+                dynamic_lds,
+                None,
+                None,
+                ctypes.addressof(extra),
+            )
         self._call("hipEventRecord", stop, None)
         self._call("hipEventSynchronize", stop)
         return float(self._call("hipEventElapsedTime", start, stop)) / 1e3

@@ -134,6 +134,20 @@ def test_verify_passes_on_the_hip_backend(on_emulator, kernels_dir, name):
     )
 
 
+def test_repeat_prints_the_time_of_a_launch_and_what_it_computes_a_second(on_emulator):
+    command = (sys.executable, "-m", "argpack", "verify", "--backend", "hip", "--repeat", 2)
+    done = on_emulator(*command, "own/sgemm", "-m", 100, "-n", 60, "-k", 500)
+    assert done.returncode == 0, done.stderr
+    assert " a launch, the mean of 2 in a row: " in done.stdout
+    assert done.stdout.endswith(" TFLOP/s (2·M·N·K operations)\n")
+    many = on_emulator(*command, "sgem*", "-m", 100, "-n", 60, "-k", 500)
+    assert many.stdout.splitlines()[0].endswith("seconds  a launch  TFLOP/s")
+    as_json = on_emulator(*command, "own/sgemm", "-m", 100, "-n", 60, "-k", 500, "--json")
+    timed = json.loads(as_json.stdout)["repeat"]
+    assert timed["launches"] == 2
+    assert timed["tflops"] * timed["seconds_a_launch"] == pytest.approx(6e-6)
+
+
 def test_the_kernel_tests_of_a_gpu_pass(on_emulator):
     options = ("-q", "-n0", "-p", "no:cacheprovider", "--backend", "hip", "-k", "not any_shape")
     done = on_emulator(sys.executable, "-m", "pytest", *options, KERNELS / "test_own_sgemm.py")

@@ -59,6 +59,8 @@ def run(scenario: dict) -> dict:
     )
     progress: list[tuple[int, int]] = []
     backend = open_hip(device)
+    if "repeat" in scenario:
+        return {"seconds": backend.time(launch, repeat=scenario["repeat"])}
     result = backend.run(launch, progress=lambda done, total: progress.append((done, total)))
     return {
         "description": backend.description,

@@ -87,6 +87,24 @@ def test_a_launch_passes_arguments_and_returns_buffers(fake_hip, scenario, tmp_p
     assert answer["description"] == "Fake Instinct (gfx950:sramecc+:xnack-), HIP device 0, runtime 7.2.53211"
 
 
+def test_launches_in_a_row_are_timed_by_one_pair_of_events(fake_hip, scenario, tmp_path):
+    # The stand-in's events are 1.5 ms apart.
+    assert fake_hip({**scenario, "repeat": 6}) == {"seconds": 0.25e-3}
+    made = [line.split()[0] for line in calls(tmp_path)]
+    launches = [name for name in made if name in {"hipEventRecord", "hipModuleLaunchKernel"}]
+    one = ["hipEventRecord", "hipModuleLaunchKernel", "hipEventRecord"]
+    assert launches == [*one, "hipEventRecord", *["hipModuleLaunchKernel"] * 6, "hipEventRecord"]
+    counts = counted(tmp_path)
+    assert [counts[make] - counts[free] for make, free in OPENED_AND_CLOSED] == [0, 0, 0]
+
+
+def test_a_timed_launch_that_fails_is_named(fake_hip, scenario):
+    scenario["env"]["FAKE_HIP_FAIL"] = "hipModuleLaunchKernel=719"
+    answer = fake_hip({**scenario, "repeat": 6})
+    assert answer["error"] == "HipError"
+    assert answer["message"].endswith("hipModuleLaunchKernel: hipErrorLaunchFailure (719)")
+
+
 def test_pointers_are_addresses_of_aligned_buffers(fake_hip, scenario):
     arguments = bytes.fromhex(fake_hip(scenario)["arguments"])
     (d,), (a,) = struct.unpack_from("<Q", arguments), struct.unpack_from("<Q", arguments, 0x20)
