@@ -49,6 +49,8 @@ def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64
 
     Raises UnsupportedError, and MemoryFaultError for a wild access.
     """
+    if program.observer is not None:
+        program.observer.batch(dispatch, workgroups)
     lds = Lds(len(workgroups), dispatch.lds_size)
     running = [start_waves(dispatch, workgroups, lds)]
     waiting: list[Waves] = []

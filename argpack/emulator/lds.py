@@ -133,6 +133,17 @@ def compile_lds(instruction: Instruction) -> Step | None:
     return _pair(operands, name, lane, acc=acc, where=where)
 
 
+def access_parts(instruction: Instruction) -> tuple[tuple[int, int], ...]:
+    """Of a DS read or write: the offset from the lane's address and the size, in bytes, of each of its accesses."""
+    name = instruction.mnemonic.removeprefix("ds_")
+    first, second = instruction.fields["offset0"], instruction.fields["offset1"]
+    if name in _PAIRS or name in _WRITE_PAIRS:
+        size, unit = (_PAIRS | _WRITE_PAIRS)[name]
+        return (first * unit, size), (second * unit, size)
+    form = name.partition("_")[2]
+    return ((first | second << 8, _READS.get(form) or int(form[1:]) // 8),)
+
+
 def _reader(lane: Read, offset: int, register: int, size: int, where: str) -> Execute:
     quad = register >> 2 if size == 16 and register % 4 == 0 else None
     fast = size in {4, 16}

@@ -33,25 +33,39 @@ _NAMED = {VCC, VCC + 1, M0, EXEC, EXEC + 1}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One instruction made executable, with the VGPRs (0–511, AccVGPRs from 256) that it reads and writes."""
+    """One instruction made executable, with the VGPRs (0–511, AccVGPRs from 256) that it reads and writes.
+
+    `scalar_reads` and `scalar_writes` are operand codes of SGPRs, VCC, M0 and EXEC.
+    """
 
     execute: Execute
     reads: frozenset[int]
     writes: frozenset[int]
+    scalar_reads: frozenset[int]
+    scalar_writes: frozenset[int]
     address: int
 
 
 @dataclass(slots=True)
 class Operands:
-    """Makes readers and writers for one instruction and notes the VGPRs that they touch."""
+    """Makes readers and writers for one instruction and notes the registers that they touch."""
 
     instruction: Instruction
     reads: set[int] = field(default_factory=set)
     writes: set[int] = field(default_factory=set)
+    scalar_reads: set[int] = field(default_factory=set)
+    scalar_writes: set[int] = field(default_factory=set)
 
     def step(self, execute: Execute) -> Step:
         """Close the instruction: what it does, and what it touches."""
-        return Step(execute, frozenset(self.reads), frozenset(self.writes), self.instruction.address)
+        return Step(
+            execute,
+            frozenset(self.reads),
+            frozenset(self.writes),
+            frozenset(self.scalar_reads),
+            frozenset(self.scalar_writes),
+            self.instruction.address,
+        )
 
     def fail(self, what: str) -> UnsupportedError:
         """The error for an operand form that is not executed."""
@@ -83,8 +97,19 @@ class Operands:
             return self.instruction.literal
         return None
 
-    def check_sgpr(self, code: int, count: int = 1) -> None:
-        """Refuse operand codes that are neither SGPRs nor VCC, M0, EXEC."""
+    def sgprs(self, code: int, count: int = 1) -> int:
+        """Note that scalar registers are read; refuse codes that are neither SGPRs nor VCC, M0, EXEC."""
+        self._check_sgpr(code, count)
+        self.scalar_reads.update(range(code, code + count))
+        return code
+
+    def scalar_destination(self, code: int, count: int = 1) -> int:
+        """Note that scalar registers are written; refuses as `sgprs` does."""
+        self._check_sgpr(code, count)
+        self.scalar_writes.update(range(code, code + count))
+        return code
+
+    def _check_sgpr(self, code: int, count: int) -> None:
         for each in range(code, code + count):
             if each > 105 and each not in _NAMED:
                 raise self.fail(f"scalar operand code {each}")
@@ -97,7 +122,7 @@ class Operands:
             return lambda _: value
         if code == _SCC:
             return lambda w: w.scc.astype(np.uint32)
-        self.check_sgpr(code)
+        self.sgprs(code)
         return lambda w: w.sgpr[code]
 
     def scalar64(self, code: int) -> Read:
@@ -111,14 +136,14 @@ class Operands:
                 raise self.fail("a literal above 2^31 as a 64-bit operand: its extension is not documented")
             value = np.array(signed & 0xFFFFFFFFFFFFFFFF, dtype=np.uint64)
             return lambda _: value
-        self.check_sgpr(code, 2)
+        self.sgprs(code, 2)
         return lambda w: (
             w.sgpr[code].astype(np.uint64) | (w.sgpr[code + 1].astype(np.uint64) << np.uint64(32))
         )
 
     def write_scalar(self, code: int) -> Callable[[Waves, Array], None]:
         """A 32-bit scalar destination."""
-        self.check_sgpr(code)
+        self.scalar_destination(code)
         changes_exec = code in (EXEC, EXEC + 1)
 
         def write(w: Waves, value: Array) -> None:
@@ -130,7 +155,7 @@ class Operands:
 
     def write_scalar64(self, code: int) -> Callable[[Waves, Array], None]:
         """A 64-bit scalar destination; `value` is uint64."""
-        self.check_sgpr(code, 2)
+        self.scalar_destination(code, 2)
         changes_exec = code == EXEC
 
         def write(w: Waves, value: Array) -> None:
@@ -143,7 +168,7 @@ class Operands:
 
     def write_lanes(self, code: int) -> Callable[[Waves, Array], None]:
         """A lane mask destination; `value` is bool, broadcasting to (wave, lane), and disabled lanes get 0."""
-        self.check_sgpr(code, 2)
+        self.scalar_destination(code, 2)
         changes_exec = code == EXEC
 
         def write(w: Waves, value: Array) -> None:

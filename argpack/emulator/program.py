@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,18 +12,21 @@ from argpack.emulator.decoder import decode
 from argpack.emulator.lds import compile_lds
 from argpack.emulator.matrix import Fragment, Product
 from argpack.emulator.matrix_instructions import MatrixStep, compile_matrix
+from argpack.emulator.observe import Code, Operation
 from argpack.emulator.operands import Array, Execute, Operands, Step
 from argpack.emulator.scalar import compile_scalar
 from argpack.emulator.scalar_memory import compile_scalar_memory
 from argpack.emulator.vector import compile_vector
 from argpack.emulator.vector_lanes import compile_lanes
 from argpack.emulator.vector_memory import compile_vector_memory
+from argpack.emulator.watched import watched
 from argpack.emulator.waves import ACC, EXEC, M0, VCC
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from argpack.emulator.decoder import Instruction
     from argpack.emulator.memory import DeviceMemory
+    from argpack.emulator.observe import Observer
     from argpack.emulator.waves import Waves
 
 # Waits, hints and cache control: memory here is always up to date.
@@ -73,20 +76,34 @@ _CONDITIONS: dict[str, Condition] = {
     "s_cbranch_execz": _pair_is_zero(EXEC),
     "s_cbranch_execnz": lambda w: (w.sgpr[EXEC] | w.sgpr[EXEC + 1]) != 0,
 }
+# What ends a block, and the register pair that a branch tests.
+_ENDS = frozenset(["s_endpgm", "s_barrier", "s_branch", *_CONDITIONS])
+_TESTED = {"s_cbranch_vcc": VCC, "s_cbranch_exec": EXEC}
 
 
 class Program:
     """The code of one kernel bound to one memory. `code` starts at device address `base`.
 
-    `flush_f32` says whether float32 arithmetic flushes denormals (from the kernel descriptor).
+    `flush_f32` says whether float32 arithmetic flushes denormals (from the kernel descriptor). An `observer` is told of
+    every block and every access.
     """
 
-    def __init__(self, code: bytes, base: int, memory: DeviceMemory, *, flush_f32: bool, name: str) -> None:
+    def __init__(
+        self,
+        code: bytes,
+        base: int,
+        memory: DeviceMemory,
+        *,
+        flush_f32: bool,
+        name: str,
+        observer: Observer | None = None,
+    ) -> None:
         self._code = code
         self._base = base
         self._memory = memory
         self._flush_f32 = flush_f32
         self.name = name
+        self.observer = observer
         self._blocks: dict[int, Block] = {}
 
     def block(self, pc: int) -> Block:
@@ -106,6 +123,15 @@ class Program:
             raise UnsupportedError(f"{self.name}: {error}") from None
 
     def _compile(self, start: int) -> Block:
+        operations: list[Operation] = []
+        block = self._straight(start, operations)
+        if self.observer is None:
+            return block
+        observer, code = self.observer, Code(start, tuple(operations), block.kind)
+        return replace(block, body=(lambda w: observer.block(w, code), *block.body))
+
+    def _straight(self, start: int, operations: list[Operation]) -> Block:
+        """The block from `start`; its instructions are added to `operations`."""
         body = _Body()
         pc, count, indexed = start, 0, False
         while True:
@@ -116,18 +142,18 @@ class Program:
             if indexed:
                 self._check_indexed(instruction)
             indexed = name == _INDEX_ON or (indexed and name != _INDEX_OFF)
-            if name == "s_endpgm":
+            step = None if name in _ENDS else self._step(instruction)
+            operations.append(_operation(instruction, step))
+            if step is not None:
+                body.add(step)
+            elif name == "s_endpgm":
                 return Block(body.close(), count, "end", pc)
-            if name == "s_barrier":
+            elif name == "s_barrier":
                 return Block(body.close(), count, "barrier", pc)
-            if name == "s_branch":
+            elif name == "s_branch":
                 return Block(body.close(), count, "branch", pc, _target(instruction))
-            if name in _CONDITIONS:
+            else:
                 return Block(body.close(), count, "conditional", pc, _target(instruction), _CONDITIONS[name])
-            try:
-                body.add(self._step(instruction))
-            except UnsupportedError as error:
-                raise UnsupportedError(f"{self.name}: {error}") from None
 
     def _check_indexed(self, instruction: Instruction) -> None:
         """Refuse what would need to know of a register index between s_set_gpr_idx_on and _off, and does not."""
@@ -140,6 +166,15 @@ class Program:
             raise UnsupportedError(f"{self.name}: {Operands(instruction).fail(reason)}")
 
     def _step(self, instruction: Instruction) -> Step | MatrixStep:
+        try:
+            step = self._unwatched(instruction)
+            if self.observer is None or isinstance(step, MatrixStep):
+                return step
+            return watched(step, instruction, self.observer)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"{self.name}: {error}") from None
+
+    def _unwatched(self, instruction: Instruction) -> Step | MatrixStep:
         if instruction.mnemonic in {_INDEX_ON, _INDEX_OFF}:
             return _register_index(instruction)
         if instruction.mnemonic in _NOTHING:
@@ -158,6 +193,16 @@ class Program:
         return step
 
 
+def _operation(instruction: Instruction, step: Step | MatrixStep | None) -> Operation:
+    if step is None:
+        read = _TESTED.get(instruction.mnemonic.rstrip("nz"))
+        return Operation(instruction, scalar_reads=frozenset((read, read + 1) if read else ()))
+    if isinstance(step, MatrixStep):
+        sums = frozenset(range(4 * step.accumulator, 4 * step.accumulator + 4))
+        return Operation(instruction, step.rows.registers | step.columns.registers | sums, sums)
+    return Operation(instruction, step.reads, step.writes, step.scalar_reads, step.scalar_writes)
+
+
 def _target(instruction: Instruction) -> int:
     raw = instruction.fields["simm16"]
     return instruction.address + 4 + 4 * (raw - 0x10000 if raw & 0x8000 else raw)
@@ -169,6 +214,7 @@ def _register_index(instruction: Instruction) -> Step:
     if instruction.mnemonic == _INDEX_OFF:
         return operands.step(lambda w: setattr(w, "index_mode", 0))
     index, mode = operands.scalar(operands.field("ssrc0")), operands.field("ssrc1") & 15
+    operands.scalar_destination(M0)
     if mode != 1:
         raise operands.fail(f"relative operands {mode:#x}, only 1 (SRC0) is executed")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.operands import Operands, Step
+from argpack.emulator.operands import Array, Operands, Read, Step
 
 if TYPE_CHECKING:
     from argpack.emulator.decoder import Instruction
@@ -25,9 +25,19 @@ def compile_scalar_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
         return operands.step(lambda _: None)
     if instruction.encoding != "SMEM" or not name.startswith("s_load_"):
         return None
-    count = _COUNTS[name.removeprefix("s_load_")]
-    destination = operands.field("sdata")
-    operands.check_sgpr(destination, count)
+    address, count = scalar_address(operands)
+    destination = operands.scalar_destination(operands.field("sdata"), count)
+    where = str(instruction).split(":", maxsplit=1)[0]
+
+    def execute(w: Waves) -> None:
+        w.sgpr[destination : destination + count] = memory.load(address(w), None, count, where=where).T
+
+    return operands.step(execute)
+
+
+def scalar_address(operands: Operands) -> tuple[Read, int]:
+    """Where an s_load reads, device addresses int64 (wave,), and how many dwords."""
+    count = _COUNTS[operands.instruction.mnemonic.removeprefix("s_load_")]
     base = operands.scalar64(operands.field("sbase") * 2)
     raw = operands.field("offset")
     offset = raw - (1 << 21) if raw & (1 << 20) else raw
@@ -38,14 +48,11 @@ def compile_scalar_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
         register = operands.scalar(operands.field("soffset"))
     else:
         register = None
-    where = str(instruction).split(":", maxsplit=1)[0]
 
-    def execute(w: Waves) -> None:
+    def compute(w: Waves) -> Array:
         address = base(w).astype(np.int64) + offset
         if register is not None:
             address = address + register(w)
-        w.sgpr[destination : destination + count] = memory.load(
-            address & ~np.int64(3), None, count, where=where
-        ).T
+        return address & ~np.int64(3)
 
-    return operands.step(execute)
+    return compute, count

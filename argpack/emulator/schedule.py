@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,7 +72,13 @@ def run_schedule(
     *,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Run every workgroup once. Raises UnsupportedError and MemoryFaultError as `run_batch` does."""
+    """Run every workgroup once. Raises UnsupportedError and MemoryFaultError as `run_batch` does.
+
+    A program that is observed runs in this process alone.
+    """
+    if program.observer is not None:
+        schedule = replace(schedule, processes=1)
+        program.observer.begin(memory)
     batches = schedule.batches(dispatch.waves)
     total = sum(map(len, batches))
     processes = min(schedule.processes, len(batches))

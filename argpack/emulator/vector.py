@@ -298,7 +298,7 @@ def _carry(operands: Operands, name: str) -> Step:
     carry_in = codes[2] if len(codes) > 2 else VCC
     takes_carry = "c_co" in name or "bb" in name
     if takes_carry:
-        operands.check_sgpr(carry_in, 2)
+        operands.sgprs(carry_in, 2)
     register = operands.destination(operands.field("vdst"))
 
     def execute(w: Waves) -> None:
@@ -336,7 +336,7 @@ def _select(operands: Operands) -> Step:
     codes = sources(operands)
     first, second = operands.vector(codes[0]), operands.vector(codes[1])
     condition = codes[2] if len(codes) > 2 else VCC
-    operands.check_sgpr(condition, 2)
+    operands.sgprs(condition, 2)
     register = operands.destination(operands.field("vdst"))
     return operands.step(
         lambda w: w.write(

@@ -40,14 +40,13 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
     operands = Operands(instruction)
     prefix, _, rest = instruction.mnemonic.partition("_")
     verb, _, kind = rest.partition("_")
-    if instruction.encoding == "MUBUF":
-        addresses = _buffer_addresses(operands)
-        data = operands.field("vdata")
-    elif instruction.encoding == "GLOBAL":
-        addresses = _global_addresses(operands)
-        data = operands.field("vdst") if verb == "load" else operands.field("data")
-    else:
+    if instruction.encoding not in {"MUBUF", "GLOBAL"}:
         return None
+    addresses = lane_addresses(operands)
+    if instruction.encoding == "MUBUF":
+        data = operands.field("vdata")
+    else:
+        data = operands.field("vdst") if verb == "load" else operands.field("data")
     acc = bool(operands.instruction.fields.get("acc"))
     if verb == "load" and kind in LOADS:
         size, signed = LOADS[kind]
@@ -74,6 +73,20 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
     return None
 
 
+def lane_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addresses]]:
+    """Of an access of so many bytes: the device address per lane and what is in range of the buffer resource."""
+    return (_buffer_addresses if operands.instruction.encoding == "MUBUF" else _global_addresses)(operands)
+
+
+def lds_target(operands: Operands, size: int) -> Callable[[Waves], Array]:
+    """Where in LDS a load to LDS of `size` bytes a lane writes, int64 (wave, lane)."""
+    offset = operands.field("offset")
+    lane = (np.arange(LANES) * size).astype(I64)
+    operands.sgprs(M0)
+    # LDS byte = M0 + instruction offset + lane · size; the lane takes no part in the memory address.
+    return lambda w: w.sgpr[M0].astype(I64)[:, None] + offset + lane
+
+
 def _sign_extend(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) & 1 else value
 
@@ -83,7 +96,7 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
     offen, idxen = operands.field("offen"), operands.field("idxen")
     if offen and idxen:
         raise operands.fail("offen with idxen")
-    operands.check_sgpr(resource, 4)
+    operands.sgprs(resource, 4)
     soffset = operands.scalar(operands.field("soffset"))
     lane = operands.vector(operands.field("vaddr") + 256) if offen or idxen else None
 
@@ -216,17 +229,14 @@ def _load_to_lds(
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     if size % 4:
         raise operands.fail("a load to LDS narrower than a dword")
-    offset = operands.field("offset")
-    lane = (np.arange(LANES) * size).astype(I64)
+    target = lds_target(operands, size)
 
     def execute(w: Waves) -> None:
         data = rows(w) if rows else None
         if data is None:
             address, in_range = addresses(w)
             data = _fetch(memory, address, _enabled(w, in_range), size, where)
-        # LDS byte = M0 + instruction offset + lane · size; the lane takes no part in the memory address.
-        target = w.sgpr[M0].astype(I64)[:, None] + offset + lane
-        w.lds.write(w, target, data, w.mask, where=where)
+        w.lds.write(w, target(w), data, w.mask, where=where)
 
     return operands.step(execute)
 

@@ -31,7 +31,8 @@ class Waves:
 
     VGPR r is `v[r]`, a view of shape (wave, lane); four consecutive registers of a lane lie together, because loads,
     LDS reads and matrix operands take them so. SGPR storage is indexed by operand code: VCC, M0 and EXEC are in it.
-    `workgroup` (int64 per wave) counts inside the batch; `lds` is the batch's.
+    `workgroup` (int64 per wave) counts inside the batch; `lds` is the batch's. `number` (int64 per wave) tells the
+    waves of the batch apart: it is their place when they started.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Waves:
         self.quads = quads
         self.scc = scc
         self.workgroup = workgroup
+        self.number = np.arange(self.count, dtype=np.int64)
         self.lds = lds
         self.v = [quads[r >> 2, :, :, r & 3] for r in range(VGPRS)]
         self.exec_full = True
@@ -83,6 +85,7 @@ class Waves:
             self.lds,
             pc=pc,
         )
+        part.number = self.number[chosen]
         part.exec_changed()
         return part
 

@@ -12,6 +12,7 @@ from argpack.errors import InputError, UnsupportedError
 if TYPE_CHECKING:
     from argpack.codeobject import CodeObject, Kernel
     from argpack.emulator.memory import DeviceMemory
+    from argpack.emulator.observe import Observer
 
 PROCESSOR = "gfx950"
 LDS_BYTES = 160 * 1024
@@ -37,8 +38,10 @@ def check_sizes(
         raise InputError(f"{where}: {lds} bytes of LDS, {PROCESSOR} has {LDS_BYTES}")
 
 
-def load(code_object: CodeObject, kernel: Kernel, memory: DeviceMemory) -> Program:
-    """The kernel's code bound to a memory; it may be launched many times.
+def load(
+    code_object: CodeObject, kernel: Kernel, memory: DeviceMemory, *, observer: Observer | None = None
+) -> Program:
+    """The kernel's code bound to a memory; it may be launched many times. `observer` sees all that it does.
 
     Raises UnsupportedError for a foreign target or a start that the emulator does not have, InputError for a file
     without the kernel's code.
@@ -60,6 +63,7 @@ def load(code_object: CodeObject, kernel: Kernel, memory: DeviceMemory) -> Progr
                 memory,
                 flush_f32=kernel.descriptor.denorm_mode_32 == 0,
                 name=kernel.name,
+                observer=observer,
             )
     raise InputError(
         f"{code_object.source}: no segment holds the entry {kernel.code_address:#x} of {kernel.name}"

@@ -17,16 +17,22 @@ from argpack.launch.launch import Launch, LaunchResult
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from argpack.emulator.observe import Observer
+
 _ARGUMENTS = "kernarg segment"
 
 
 class EmulatorBackend:
-    """The `Backend` that needs no GPU. `processes` limits the processes used (default: one per available core)."""
+    """The `Backend` that needs no GPU. `processes` limits the processes used (default: one per available core).
+
+    An `observer` is told what the kernel does; then one process runs it.
+    """
 
     name = "emulator"
     description = f"built-in CPU emulator of {PROCESSOR}"
 
-    def __init__(self, *, processes: int | None = None) -> None:
+    def __init__(self, *, processes: int | None = None, observer: Observer | None = None) -> None:
+        self._observer = observer
         self._processes = processes or len(os.sched_getaffinity(0))
 
     def run(self, launch: Launch, *, progress: Callable[[int, int], None] | None = None) -> LaunchResult:
@@ -43,7 +49,7 @@ class EmulatorBackend:
             dynamic_lds=launch.dynamic_lds,
         )
         memory, arguments = _place(launch)
-        program = load(launch.code_object, launch.kernel, memory)
+        program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
         start = dispatch(
             launch.kernel,
             block=launch.block,
