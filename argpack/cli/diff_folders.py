@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.cli import decoding, output
-from argpack.cli.diff import compare
+from argpack.cli.comparing import compare
 from argpack.errors import InputError
 from argpack.hexdump import read_pair
 from argpack.hexdump.report import summary
