@@ -1,15 +1,15 @@
-"""Decode a capture log of many argument buffers into columns: which fields ever differ, which sizes occur.
+"""Decode capture logs of many argument buffers into columns: which fields ever differ, which sizes occur.
 
 LOG is a file of raw records end to end, of one JSON object a line with kernarg_hex (and kernel, grid), or of
-text with a dump after the other, or a file of `argpack capture`. All records are of one family; --kernel names
-it where the log does not, and leaves out records of other kernels.
-With -o the columns are written to a .csv, .parquet or .arrow file (the latter two need argpack[table]).
-Exit codes: 0 decoded, 2 not.
+text with a dump after the other, a .npy file with a record a row, a file of `argpack capture`, or a folder of
+such files; - is standard input. All records are of one family; --kernel names it where the logs do not, and
+leaves out records of other kernels. With -o the columns are written to a .csv, .parquet or .arrow file (the
+latter two need argpack[table]). Exit codes: 0 decoded, 2 not, or files of a folder could not be read.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from argpack.cli import decoding, output
 from argpack.errors import InputError
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from argpack.cli.decoding import Decoding
     from argpack.hexdump import Dump
     from argpack.records import Log, Record
@@ -29,10 +27,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack table`."""
-    parser.add_argument("log", metavar="LOG", help="the capture log")
+    parser.add_argument("logs", metavar="LOG", nargs="+", help="a capture log, or a folder of them")
     decoding.add_kernel_arguments(parser)
     parser.add_argument(
-        "--format", choices=("raw", "json-lines", "dumps"), help="what LOG is (default: detected)"
+        "--format", choices=("raw", "npy", "json", "dumps"), help="what the logs are (default: detected)"
     )
     parser.add_argument(
         "--group-by",
@@ -45,70 +43,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Decode, write where asked, print what differs; 0, or ArgpackError."""
+    """Decode, write where asked, print what differs; 0, 2 where a folder has files that are no logs, ArgpackError."""
     from argpack.cli.table_report import Decoded, as_json, document
-    from argpack.records import decode_columns, group_by, read_log, summarise, write_columns
+    from argpack.records import (
+        beside,
+        count,
+        decode_columns,
+        group_by,
+        joined,
+        read_logs,
+        summarise,
+        write_columns,
+    )
 
-    whole = read_log(args.log, format_name=args.format)
-    log, chosen = _decoding(whole, args.kernel)
-    if log.format_name == "raw":
-        _check_whole(log, chosen.schema.size, chosen.schema.name)
-        columns, extra = decode_columns(log.raw, chosen.schema), {}
-    else:
-        data, known = _joined(log.records, chosen.schema.size)
-        columns = decode_columns(data, chosen.schema, known=known if 0 in known else None)
-        extra = _extra(log.records)
+    whole, unread = read_logs(args.logs, format_name=args.format)
+    logs, chosen = _decoding(whole, args.kernel)
+    size = chosen.schema.size
+    data, known = joined(logs, size, chosen.schema.name)
+    columns = decode_columns(data, chosen.schema, known=known)
     names = args.group_by.split(",") if args.group_by else _sizes(chosen.schema)
     groups = group_by(columns, names)
     if args.output:
-        write_columns(columns, args.output, extra=extra, force=args.force)
-    left_out = len(whole.records) - len(log.records)
-    decoded = Decoded(log, chosen, columns.rows, left_out, summarise(columns), names, groups)
+        write_columns(columns, args.output, extra=beside(logs, size), force=args.force)
+    decoded = Decoded(
+        logs=[(log.source, log.format_name, count(log, size)) for log in logs],
+        unread=unread,
+        chosen=chosen,
+        rows=columns.rows,
+        left_out=sum(len(log.records) for log in whole) - sum(len(log.records) for log in logs),
+        fields=summarise(columns),
+        names=names,
+        groups=groups,
+    )
     if args.json:
         output.print_json(as_json(decoded))
     else:
-        output.print_document(document(decoded), f"argpack table {args.log}", html=args.html)
-    return 0
+        output.print_document(document(decoded), f"argpack table {' '.join(args.logs)}", html=args.html)
+    return 2 if unread else 0
 
 
-def _check_whole(log: Log, size: int, name: str) -> None:
-    if len(log.raw) % size:
-        raise InputError(
-            f"{log.source}: expected records of {size} bytes ({name}), found {len(log.raw)} bytes, "
-            f"{len(log.raw) % size} too many"
-        )
+def _decoding(logs: Sequence[Log], kernel: str | None) -> tuple[Sequence[Log], Decoding]:
+    """The decoding, and the logs without the records of other kernels where `kernel` names one."""
+    from argpack.records import keep
 
-
-def _decoding(log: Log, kernel: str | None) -> tuple[Log, Decoding]:
-    """The decoding, and the log without the records of other kernels where `kernel` names one."""
-    samples = _samples(log.records)
+    samples = _samples(logs)
     chosen = decoding.decode(kernel, samples)
     if chosen is None:
-        if log.format_name == "raw":
-            raise InputError(
-                f"{log.source}: raw records do not say whose arguments they are: name a kernel with --kernel, of "
-                f"{decoding.families_known()}"
-            )
-        raise decoding.undecided(samples[0])
-    if kernel is not None and log.records:
-        kept = tuple(record for record in log.records if _is_of(record, chosen))
-        if not kept:
-            raise InputError(
-                f"{log.source}: expected records of {chosen.reason}, found {len(log.records)} others"
-            )
-        log = log._replace(records=kept)
-    for sample in _samples(log.records):
+        raw = next((log for log in logs if log.format_name == "raw"), None)
+        if raw is None:
+            raise decoding.undecided(samples[0])
+        raise InputError(
+            f"{raw.source}: raw records do not say whose arguments they are: name a kernel with --kernel, of "
+            f"{decoding.families_known()}"
+        )
+    if kernel is not None:
+        kept = keep(logs, lambda record: _is_of(record, chosen))
+        if not any(log.raw or log.records for log in kept):
+            others = sum(len(log.records) for log in logs)
+            where = logs[0].source if len(logs) == 1 else f"{len(logs)} logs"
+            raise InputError(f"{where}: expected records of {chosen.reason}, found {others} others")
+        logs = kept
+    for sample in _samples(logs):
         decoding.notes(sample, chosen)
         decoding.check_not_shorter(sample, chosen)
-    return log, chosen
+    return logs, chosen
 
 
-def _samples(records: Sequence[Record]) -> list[Dump]:
+def _samples(logs: Sequence[Log]) -> list[Dump]:
     """One dump of each size and kernel; it stands for all records like it."""
     from argpack.hexdump import Dump
 
     samples: dict[tuple[int, str], Dump] = {}
-    for record in records:
+    for record in (record for log in logs for record in log.records):
         key = len(record.data), record.kernel
         if key not in samples:
             samples[key] = Dump(record.data, record.known, record.place, record.kernel)
@@ -122,29 +128,6 @@ def _is_of(record: Record, chosen: Decoding) -> bool:
     if chosen.kernels:
         return any(name in record.kernel for name in chosen.kernels)
     return chosen.family.matches(record.kernel)
-
-
-def _joined(records: Sequence[Record], size: int) -> tuple[bytes, bytes]:
-    """Bytes and mask of all records, each of the schema's size: what one lacks at its end is unknown."""
-    data = b"".join(record.data[:size].ljust(size, b"\0") for record in records)
-    return data, b"".join(record.known[:size].ljust(size, b"\0") for record in records)
-
-
-def _extra(records: Sequence[Record]) -> dict[str, NDArray[Any]]:
-    """Columns beside the arguments: kernel and grid, where any record says them; a record that does not has 0."""
-    import numpy as np
-
-    columns: dict[str, NDArray[Any]] = {}
-    if any(record.kernel for record in records):
-        columns["kernel"] = np.array([record.kernel for record in records])
-    if any(record.grid for record in records):
-        for axis, name in enumerate(("grid_x", "grid_y", "grid_z")):
-            columns[name] = np.array([_axis(record.grid, axis) for record in records], np.int64)
-    return columns
-
-
-def _axis(grid: tuple[int, ...], axis: int) -> int:
-    return (*grid, 1, 1)[axis] if grid else 0
 
 
 def _sizes(schema: KernargSchema) -> list[str]:

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
 
     from argpack.cli.decoding import Decoding
     from argpack.hexdump.table import Document
-    from argpack.records import FieldSummary, Group, Log
+    from argpack.records import FieldSummary, Group, Unread
 
 _LISTED_GROUPS = 20
 
 
 class Decoded(NamedTuple):
-    """A log of `rows` records, and `left_out` of other kernels; `groups` are combinations of the fields `names`."""
+    """Logs of `rows` records in all, and `left_out` of other kernels; `groups` are combinations of the fields `names`.
 
-    log: Log
+    `logs` has source, format and number of records of each, `unread` the files of folders that are no logs.
+    """
+
+    logs: Sequence[tuple[str, str, int]]
+    unread: Sequence[Unread]
     chosen: Decoding
     rows: int
     left_out: int
@@ -33,13 +37,16 @@ class Decoded(NamedTuple):
 
 def document(decoded: Decoded) -> Document:
     """What was read, the fields that differ, those that never do, the groups."""
-    log, chosen, fields = decoded.log, decoded.chosen, decoded.fields
+    chosen, fields = decoded.chosen, decoded.fields
+    source = decoded.logs[0][0] if len(decoded.logs) == 1 else counted(len(decoded.logs), "log")
+    formats = " and ".join(sorted({form for _, form, _ in decoded.logs}))
     found: Document = [
         text_line(
-            f"{log.source}: {counted(decoded.rows, 'record')} of {chosen.schema.size} bytes, read as {log.format_name}"
+            f"{source}: {counted(decoded.rows, 'record')} of {chosen.schema.size} bytes, read as {formats}"
         ),
         text_line(f"as {chosen.reason}"),
     ]
+    found += [text_line(f"not read: {file}: {reason}", Tone.ALARM) for file, reason in decoded.unread]
     if decoded.left_out:
         found.append(text_line(f"{counted(decoded.left_out, 'record')} of other kernels left out"))
     rows = [Line(("offset", "field", "values", "lowest", "highest", "unit", "use"), Tone.STRONG)]
@@ -56,8 +63,10 @@ def document(decoded: Decoded) -> Document:
 def as_json(decoded: Decoded) -> dict[str, Any]:
     """The same as plain values."""
     return {
-        "source": decoded.log.source,
-        "format": decoded.log.format_name,
+        "logs": [
+            {"source": source, "format": form, "records": records} for source, form, records in decoded.logs
+        ],
+        "not_read": [{"source": file, "reason": reason} for file, reason in decoded.unread],
         "records": decoded.rows,
         "left_out": decoded.left_out,
         "schema": decoded.chosen.schema.name,

@@ -7,6 +7,7 @@ from argpack.records.columns import Columns, decode_columns
 from argpack.records.export import FILE_TYPES, write_columns
 from argpack.records.groups import FieldSummary, Group, group_by, summarise
 from argpack.records.log import LOG_FORMATS, Log, Record, read_log
+from argpack.records.logs import Unread, beside, count, joined, keep, read_logs
 
 __all__ = [
     "FILE_TYPES",
@@ -16,9 +17,15 @@ __all__ = [
     "Group",
     "Log",
     "Record",
+    "Unread",
+    "beside",
+    "count",
     "decode_columns",
     "group_by",
+    "joined",
+    "keep",
     "read_log",
+    "read_logs",
     "summarise",
     "write_columns",
 ]

@@ -1,11 +1,13 @@
 """argpack table: a log of many buffers, in every form, to text, JSON, CSV, Parquet and Arrow."""
 
 import csv
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from argpack.cli import main
@@ -84,7 +86,7 @@ def test_lines_of_json_with_kernel_and_grid(log, capsys):
         for c in (FIRST, SECOND)
     ]
     assert main(["table", log("\n".join(lines) + "\n"), "-o", "out.csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "log: 2 records of 372 bytes, read as json-lines"
+    assert capsys.readouterr().out.splitlines()[0] == "log: 2 records of 372 bytes, read as json"
     with Path("out.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["kernel"] for row in rows] == [FIRST["kernel"], SECOND["kernel"]]
@@ -96,7 +98,7 @@ def test_lines_of_json_with_kernel_and_grid(log, capsys):
 def test_objects_of_json_over_several_lines(log, capsys):
     assert main(["table", log(json.dumps(FIRST, indent=1) + "\n" + json.dumps(SECOND, indent=1))]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "log: 2 records of 372 bytes, read as dumps"
+    assert out[0] == "log: 2 records of 372 bytes, read as json"
     assert "2 combinations of M, N, K" in out
 
 
@@ -105,7 +107,8 @@ def test_text_with_a_dump_after_the_other(log, capsys):
     text = "".join(f"launch {i} of my program\n{render(dump)}\n" for i, dump in enumerate(dumps))
     assert main(["table", log(text), "--kernel", KERNEL, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["records"], found["format"], found["schema"]) == (3, "dumps", "aiter_f4gemm")
+    assert (found["records"], found["schema"], found["not_read"]) == (3, "aiter_f4gemm", [])
+    assert found["logs"] == [{"source": "log", "format": "dumps", "records": 3}]
     fields = {field["name"]: field for field in found["fields"]}
     assert fields["M"] == {"name": "M", "use": "live", "known": 3, "distinct": 3, "lowest": 1, "highest": 3}
     assert found["groups"][0] == {"values": [1, 256, 4096], "records": 1}
@@ -168,7 +171,7 @@ def test_records_of_other_kernels_are_left_out_where_one_is_named(log, capsys):
     assert "the kernel recorded, vectorised_add, is of no known family" in capsys.readouterr().err
     assert main(["table", "log", "--kernel", KERNEL]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "log: 1 record of 372 bytes, read as json-lines"
+    assert out[0] == "log: 1 record of 372 bytes, read as json"
     assert out[2] == "1 record of other kernels left out"
     assert main(["table", "log", "--kernel", "own_sgemm"]) == 2
     assert capsys.readouterr().err == (
@@ -200,8 +203,10 @@ BAD_JSON = '{"kernarg_hex": "00"}\n\n{"kernarg_hex": '
         (RAW, [*NAMED, "-o", "out.xlsx"], "out.xlsx: expected a file name that ends in .csv, .parquet, .arrow"),
         (RAW, [*NAMED, "-o", "log.csv"], "log.csv: exists; --force overwrites it"),
         (RAW, [*NAMED, "-o", "none/out.csv"], "none/out.csv: cannot be written: No such file or directory"),
-        (BAD_JSON, [], "log:3: expected a JSON object on one line"),
+        (BAD_JSON, [], "log:3: expected a JSON object"),
         ('{"a": 1}', [], "log:1: expected a JSON object with a string kernarg_hex"),
+        ('{"kernarg_hex": "00", "kernarg_size": 2}', [],
+         "log:1: kernarg_hex: expected 2 bytes as kernarg_size says, found 1"),
         ('{"kernarg_hex": "0"}', [], "log:1: kernarg_hex: expected pairs of hex digits"),
         ('{"kernarg_hex": "00", "kernel": 3}', [], "log:1: kernel: expected a string, found int"),
         ('{"kernarg_hex": "00", "grid": [1.5]}', [], "log:1: grid: expected at most three integers, found [1.5]"),
@@ -233,13 +238,74 @@ def test_raw_records_need_a_name(log, capsys):
     )
 
 
-def test_a_folder_and_a_missing_file_are_refused(tmp_path, capsys):
+def test_a_folder_without_logs_and_a_missing_file_are_refused(tmp_path, capsys):
+    assert main(["table", str(tmp_path)]) == 2
+    (tmp_path / "README").write_text("prose\n")
     assert main(["table", str(tmp_path)]) == 2
     assert main(["table", str(tmp_path / "none")]) == 2
     assert capsys.readouterr().err == (
-        f"argpack: error: {tmp_path}: expected a file, found a directory\n"
+        f"argpack: error: {tmp_path}: expected a folder with capture logs, found no file\n"
+        f"argpack: error: {tmp_path}: expected a folder with capture logs, found none in 1 file\n"
         f"argpack: error: {tmp_path / 'none'}: No such file or directory\n"
     )
+
+
+def test_logs_of_several_forms_are_one_table(log, capsys):
+    log(RAW, "a.raw")
+    log(json.dumps({"kernarg_hex": buffer(M=9).hex(), "kernel": FIRST["kernel"], "grid": [2, 3]}), "b.json")
+    log(f"launch\n{render(Dump.whole(buffer(M=10)))}", "c.txt")
+    assert main(["table", "a.raw", "b.json", "c.txt", "--kernel", KERNEL, "-o", "out.csv"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "3 logs: 6 records of 372 bytes, read as dumps and json and raw"
+    assert out[out.index("5 combinations of M, N, K") + 1] == "records  M    N     K"
+    with Path("out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["log"] for row in rows] == ["a.raw"] * 4 + ["b.json", "c.txt"]
+    assert [row["kernel"] for row in rows] == [""] * 4 + [FIRST["kernel"], ""]
+    assert [(row["grid_x"], row["grid_y"], row["grid_z"]) for row in rows[3:]] == [
+        ("0", "0", "0"), ("2", "3", "1"), ("0", "0", "0"),
+    ]  # fmt: skip
+    assert [row["M"] for row in rows] == ["256", "512", "512", "256", "9", "10"]
+
+
+def test_a_folder_of_dumps_is_a_table_and_what_is_no_dump_is_named(log, capsys):
+    Path("logs").mkdir()
+    for number in (1, 2, 3):
+        log(json.dumps({**FIRST, "kernarg_hex": buffer(M=number).hex()}, indent=1), f"logs/{number}.json")
+    log("hidden", "logs/.cache")
+    assert main(["table", "logs"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "3 logs: 3 records of 372 bytes, read as json"
+    log("What these are.\n", "logs/README.md")
+    assert main(["table", "logs"]) == 2
+    assert capsys.readouterr().out.splitlines()[2] == "not read: logs/README.md: expected dumps, found none"
+    assert main(["table", "logs", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["not_read"] == [
+        {"source": "logs/README.md", "reason": "expected dumps, found none"}
+    ]
+
+
+def test_logs_of_two_families_are_refused(log, capsys):
+    log(json.dumps({"kernarg_hex": FIRST["kernarg_hex"], "kernel": FIRST["kernel"]}), "a")
+    log(json.dumps({"kernarg_hex": "00" * 68, "kernel": "argpack_sgemm"}), "b")
+    assert main(["table", "a", "b"]) == 2
+    assert "are of different families: aiter_f4gemm and own_sgemm" in capsys.readouterr().err
+    assert main(["table", "a", "b", "--kernel", "own_sgemm"]) == 0
+    assert capsys.readouterr().out.splitlines()[2] == "1 record of other kernels left out"
+
+
+def test_rows_of_a_npy_file_are_records(log, capsys):
+    np.save("rows.npy", np.frombuffer(RAW, np.uint8).reshape(4, 372))
+    assert main(["table", "rows.npy"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "rows.npy: 4 records of 372 bytes, read as npy"
+    np.save("records.npy", np.frombuffer(RAW, SCHEMA.dtype))
+    assert main(["table", "records.npy", "--group-by", "M"]) == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == ["records  M", "2        256", "2        512"]
+
+
+def test_a_log_may_come_from_a_pipe(log, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(RAW)))
+    assert main(["table", "-", "--kernel", KERNEL]) == 0
+    assert capsys.readouterr().out == REPORT.replace("log:", "standard input:")
 
 
 def test_table_without_a_file_to_write_loads_no_pyarrow(log):

@@ -32,21 +32,24 @@ class _Array(NamedTuple):
 def read(source: Input) -> Dump:
     """The dump, every byte known. An array of two dimensions must have one row."""
     found = _array(source)
-    rows = _count(found)
-    if rows != 1:
+    if _count(found) != 1:
         raise source.fault(f"expected one buffer, found an array of shape {found.shape}")
     return source.dump(source.data[found.start :])
 
 
 def split(source: Input) -> list[Input]:
     """The rows of an array, each as a file of its own."""
+    found = rows(source)
+    return [changed(source, data=_header(len(row)) + row) for row in found] if len(found) > 1 else [source]
+
+
+def rows(source: Input) -> list[bytes]:
+    """The buffers that an array has, one a row. Raises InputError for what is no array of numbers."""
     found = _array(source)
-    rows = _count(found)
+    count = _count(found)
     items = source.data[found.start :]
-    if rows <= 1 or len(items) % rows:
-        return [source]
-    size = len(items) // rows
-    return [changed(source, data=_header(size) + items[i * size : (i + 1) * size]) for i in range(rows)]
+    size = len(items) // count if count else 0
+    return [items[i * size : (i + 1) * size] for i in range(count)] if size else []
 
 
 def fits(source: Input) -> bool:
