@@ -27,6 +27,8 @@ BASE = 0x7F00_0000_0000
 GUARD = 1 << 20
 # A fault is told by its distance from a buffer up to this far: a wrong stride reaches it, a wrong pointer hardly does.
 _NEAR = 1 << 40
+# Costs nothing until it is touched, and lets buffers of other sizes take the place of the first.
+_SMALLEST = 1 << 27
 
 
 class MemoryFaultError(Exception):
@@ -50,26 +52,22 @@ class DeviceMemory:
     """
 
     def __init__(self, sizes: Mapping[str, int], *, store: mmap.mmap | None = None, base: int = BASE) -> None:
-        placed = []
-        cursor = GUARD
-        for name, size in sizes.items():
-            placed.append(Allocation(name, base + cursor, size))
-            # Twice: behind one buffer is never mistaken for in front of the next.
-            cursor += -(-size // GUARD) * GUARD + 2 * GUARD
-        if cursor >= 1 << 46:
-            raise InputError(
-                f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
-            )
+        placed, needed = lay_out(sizes, base=base)
         # Shared with the processes that run other workgroups; pages cost nothing before they are touched.
         try:
-            store = store or mmap.mmap(-1, cursor)
+            store = store or mmap.mmap(-1, max(needed, _SMALLEST))
         except OSError as error:
-            raise InputError(f"buffers of {cursor} bytes: no memory for them ({error.strerror})") from None
+            raise InputError(f"buffers of {needed} bytes: no memory for them ({error.strerror})") from None
         self._base = base
         self._bytes = np.frombuffer(store, dtype=np.uint8)
         self.dwords = self._bytes.view(np.uint32)
         self.quads = self._bytes.view(np.complex128)
         self.place(placed)
+
+    @property
+    def capacity(self) -> int:
+        """Bytes that buffers can be placed in, guard zones included."""
+        return self._bytes.size
 
     def place(self, allocations: Sequence[Allocation]) -> None:
         """Have these buffers, in ascending order with guard zones between, and no others; no access was made yet."""
@@ -239,6 +237,21 @@ class DeviceMemory:
             self.dwords[index] = np.ascontiguousarray(data).view(np.uint32)
         else:
             self._bytes[offset[..., None] + np.arange(count)] = data
+
+
+def lay_out(sizes: Mapping[str, int], *, base: int = BASE) -> tuple[tuple[Allocation, ...], int]:
+    """Buffers of these sizes (bytes) one behind the other from `base`, guard zones around each, and the bytes that all
+    of it takes. Raises InputError where that is more than the address space has.
+    """
+    placed = []
+    cursor = GUARD
+    for name, size in sizes.items():
+        placed.append(Allocation(name, base + cursor, size))
+        # Twice: behind one buffer is never mistaken for in front of the next.
+        cursor += -(-size // GUARD) * GUARD + 2 * GUARD
+    if cursor >= 1 << 46:
+        raise InputError(f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes")
+    return tuple(placed), cursor
 
 
 def contents(memory: DeviceMemory, names: Sequence[str]) -> dict[str, NDArray[np.uint8]]:

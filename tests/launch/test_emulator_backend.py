@@ -206,3 +206,27 @@ def test_results_are_equal_to_the_bit_however_the_work_is_spread(kernels_dir, mo
         assert seen[-1] == (groups, groups)
         outputs[processes, waves] = result.buffers["D"].tobytes()
     assert len(set(outputs.values())) == 1
+
+
+def test_launches_of_one_kernel_after_another_see_nothing_of_those_before(copy):
+    backend = EmulatorBackend(processes=1)
+    first = copy()
+    assert backend.run(first).buffers["B"].tolist() == [*range(256), *[0xEE] * 4]
+    longer = np.full(1 << 21, 0x11, np.uint8)
+    short = dataclasses.replace(
+        first, buffers=(Buffer("long", longer), Buffer("A", np.full(8, 7, np.uint8)), first.buffers[1])
+    )
+    result = backend.run(short)
+    assert result.buffers["B"].tolist() == [*[7] * 8, *[0] * 248, *[0xEE] * 4]
+    assert result.findings[0].startswith("248 bytes read past the end of A")
+    again = backend.run(first)
+    assert (again.buffers["B"].tolist(), again.findings) == ([*range(256), *[0xEE] * 4], ())
+
+
+def test_a_launch_that_needs_more_memory_than_the_first_gets_it(copy):
+    backend = EmulatorBackend(processes=1)
+    first = copy()
+    backend.run(first)
+    large = np.zeros(device_memory._SMALLEST, np.uint8)
+    result = backend.run(dataclasses.replace(first, buffers=(Buffer("large", large), *first.buffers)))
+    assert result.buffers["B"].tolist() == [*range(256), *[0xEE] * 4]
