@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argpack.errors import InputError
 from argpack.families.family import Problem, Usage
+from argpack.families.problems import rule_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from argpack.cli.decoding import Decoding
+    from argpack.families.problems import Rule
     from argpack.hexdump import Dump
 
-_OPTIONS = ("m", "n", "k", "alpha", "beta", "log2_k_split")
-_FIELDS = {"m": "M", "n": "N", "k": "K"}
+_SIZES = ("m", "n", "k")
+_OPTIONS = (*_SIZES, "alpha", "beta", "log2_k_split")
 
 
 class Expected(NamedTuple):
@@ -45,32 +46,38 @@ def stated(args: argparse.Namespace) -> bool:
 
 def implied(dump: Dump, chosen: Decoding) -> Mapping[str, int | float]:
     """Values by field name that the sizes in the dump ask for; empty where the family or the dump does not tell."""
-    values = _field_values(chosen, heavy=False)
-    problem = _problem_in(dump, chosen)
-    return values(Problem(**problem)) if values and {"m", "n", "k"} <= problem.keys() else {}
+    rule = rule_of(chosen.family.name)
+    problem = _problem_in(dump, chosen, rule) if rule else {}
+    return rule.values(Problem(**problem), chosen.kernels) if rule and problem.keys() >= set(_SIZES) else {}
 
 
 def expected(dump: Dump, chosen: Decoding, args: argparse.Namespace) -> Expected:
     """What the problem of the options, completed from the dump, asks for. Raises InputError where it is not known."""
-    values = _field_values(chosen, heavy=True)
-    if values is None:
-        raise InputError(
-            f"--against: {chosen.family.name}: how a problem becomes arguments is not known for this family"
-        )
+    family = chosen.family.name
+    rule = rule_of(family)
+    if rule is None:
+        raise InputError(f"--against: {family}: how a problem becomes arguments is not known for this family")
     given = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
-    found = _problem_in(dump, chosen)
-    missing = [f"-{name}" for name in _FIELDS if name not in given and name not in found]
+    fields = {field.name for field in chosen.schema.fields}
+    for name in given:
+        if name not in _SIZES and name not in fields:
+            raise InputError(f"--{name.replace('_', '-')}: {family} has no such argument")
+    found = _problem_in(dump, chosen, rule)
+    missing = [f"-{name}" for name in _SIZES if name not in given and name not in found]
     if missing:
         raise InputError(f"--against: {dump.source} does not say all sizes: expected {', '.join(missing)}")
     problem = Problem(**{**found, **given})
-    for name in _FIELDS:
+    for name in _SIZES:
         if getattr(problem, name) < 1:
             raise InputError(f"--against: {name}: expected 1 or more, found {getattr(problem, name)}")
-    taken = [name for name in _FIELDS if name not in given]
     notes = ["of the problem only what the kernel uses is compared; operands are dense, addresses are open"]
-    if taken:
-        notes.append(f"{', '.join(_FIELDS[name] for name in taken)} taken from {dump.source}")
-    return Expected(_packed(values(problem), chosen, _text(problem)), problem, tuple(notes))
+    if rule.whose:
+        m, n = rule.sizes["m"], rule.sizes["n"]
+        notes.append(f"M and N are {rule.whose}, the kernel's {m} and {n}")
+    if taken := [name.upper() for name in _SIZES if name not in given]:
+        notes.append(f"{', '.join(taken)} taken from {dump.source}")
+    values = rule.values(problem, chosen.kernels)
+    return Expected(_packed(values, chosen, _text(problem, rule)), problem, tuple(notes))
 
 
 def _packed(values: Mapping[str, int | float], chosen: Decoding, source: str) -> Dump:
@@ -78,7 +85,8 @@ def _packed(values: Mapping[str, int | float], chosen: Decoding, source: str) ->
 
     data, known = bytearray(chosen.schema.size), bytearray(chosen.schema.size)
     for slot in chosen.schema.slots:
-        if slot.field is None or slot.field.type == "ptr" or chosen.usage[slot.name] is not Usage.LIVE:
+        is_open = slot.name not in values or chosen.usage.get(slot.name) is not Usage.LIVE
+        if slot.field is None or slot.field.type == "ptr" or is_open:
             continue
         try:
             data[slot.offset : slot.end] = slot.field.scalar.encode(values[slot.name])
@@ -88,33 +96,15 @@ def _packed(values: Mapping[str, int | float], chosen: Decoding, source: str) ->
     return Dump(bytes(data), bytes(known), source)
 
 
-def _field_values(chosen: Decoding, *, heavy: bool) -> Callable[[Problem], Mapping[str, int | float]] | None:
-    """The family's function from a problem to values. Its module `arguments` has it without numpy, if there is one."""
-    workload = chosen.family.workload
-    if not workload:
-        return None
-    from importlib.util import find_spec
-
-    light = f"{workload.rpartition('.')[0]}.arguments"
-    if find_spec(light):
-        module = importlib.import_module(light)
-        values: Callable[[Problem], Mapping[str, int | float]] = module.field_values
-        return values
-    if not heavy:
-        return None
-    from argpack.families.loading import load_workloads
-
-    return load_workloads(chosen.family).field_values
-
-
-def _problem_in(dump: Dump, chosen: Decoding) -> dict[str, Any]:
+def _problem_in(dump: Dump, chosen: Decoding, rule: Rule) -> dict[str, Any]:
     """Options of a problem by name, as far as the dump has them."""
     from argpack.hexdump import readings
 
     values = {r.slot.name: r.value for r in readings(dump, chosen.schema) if r.value is not None}
-    names = ((option, _FIELDS.get(option, option)) for option in _OPTIONS)
+    names = ((option, rule.sizes.get(option, option)) for option in _OPTIONS)
     return {option: values[name] for option, name in names if name in values}
 
 
-def _text(problem: Problem) -> str:
-    return f"M={problem.m} N={problem.n} K={problem.k}"
+def _text(problem: Problem, rule: Rule) -> str:
+    whose = f"{rule.whose} " if rule.whose else ""
+    return f"{whose}M={problem.m} N={problem.n} K={problem.k}"

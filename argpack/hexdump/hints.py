@@ -25,7 +25,8 @@ def hint(difference: Difference, found: Diff) -> str:
     if difference.kind is not Kind.LIVE or field is None or field.role is Role.POINTER or None in values:
         return ""
     ours, theirs = (value or 0 for value in values)
-    if field.role is Role.STRIDE and (unit := _unit_hint(field.unit, ours, theirs)):
+    unit = "" if "scale" in field.name.lower() else _unit_hint(field.unit, ours, theirs)
+    if field.role is Role.STRIDE and unit:
         extents = [d for d in found.live if d.first.slot.field and d.first.slot.field.role is Role.EXTENT]
         if not any(_ratio(d.first.value or 0, d.second.value or 0) == 2 for d in extents):
             return unit
@@ -44,6 +45,8 @@ def _unit_hint(unit: str, first: float, second: float) -> str:
         return f"{min(first, second)} may count bytes, two fp4 elements each"
     if unit == "bf16 elements":
         return f"{max(first, second)} may count bytes, two for each bf16 element"
+    if unit == "bytes":
+        return "one of them may count elements instead of bytes"
     return ""
 
 

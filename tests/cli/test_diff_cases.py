@@ -103,6 +103,83 @@ def test_a_unit_that_is_wrong_for_the_problem(field, value, note, diff):
     assert lines[-1].endswith(note)
 
 
+def gfx1250(**changes):
+    """A3: gfx1250's f4gemm, N=512, K=1664; its strides are bytes, gfx950's are fp4 elements."""
+    schema = family_named("aiter_f4gemm_gfx1250_mxfp4").schema
+    values = {
+        field.name: 0x7F00_0000_0000 + i * 0x10_0000 if field.type == "ptr" else 0
+        for i, field in enumerate(schema.fields)
+    }
+    right = {"M": 1024, "N": 512, "K": 1664, "strideA0": 832, "strideB0": 832, "ScaleA_stride0": 52,
+             "ScaleB_stride0": 52, "strideD0": 1024}  # fmt: skip
+    return schema.pack({**values, **right, **changes})
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "wrong"),
+    [("f4gemm_bf16_mxfp4_256x256", 1024, 512), ("f4gemm_fp4_mxfp4_256x256", 256, 512)],
+)
+def test_strides_in_elements_for_a_kernel_that_takes_bytes(kernel, stride, wrong, diff):
+    options = ("--kernel", kernel, "--against", "-m", "1024", "-n", "512", "-k", "1664")
+    code, lines = diff(gfx1250(strideA0=1664, strideD0=wrong), None, *options)
+    assert code == 1
+    assert lines[0] == (f"2 live differences: strideD0 {wrong} → {stride} bytes, strideA0 1664 → 832 bytes")
+    assert (
+        lines[-1]
+        == "live  0x02c   strideA0  1664   832     bytes  one of them may count elements instead of bytes"
+    )
+    code, lines = diff(gfx1250(strideD0=stride), None, *options)
+    assert (code, lines[0]) == (0, "no live difference in 8 of 15 live fields")
+
+
+def test_hipblaslts_launch_of_the_same_kernel_against_its_problem(diff):
+    """hipBLASLt is column-major: its m is the kernel's N, its n is M, and its scale strides are not rounded up."""
+    theirs = SCHEMA.pack(
+        {**VALUES, "M": 128, "N": 2048, "K": 1664, "stride_C0": 2048, "stride_A0": 1664, "stride_B0": 1664,
+         "stride_ScaleA0": 52, "stride_ScaleB0": 52}
+    )  # fmt: skip
+    options = ("--kernel", "hipblaslt_f4gemm", "--against", "-k", "1664")
+    code, lines = diff(theirs, None, *options, "-m", "2048", "-n", "128")
+    assert code == 0
+    assert lines[1:6] == [
+        "as hipblaslt_f4gemm, all its kernels",
+        "of the problem only what the kernel uses is compared; operands are dense, addresses are open",
+        "M and N are hipBLASLt's, the kernel's N and M",
+        "first   a: 372 bytes",
+        "second  hipBLASLt's M=2048 N=128 K=1664: 372 bytes, 332 unknown",
+    ]
+    code, lines = diff(theirs, None, *options, "-m", "128", "-n", "2048")
+    assert code == 1
+    assert lines[0] == "3 live differences: M and N are exchanged, and stride_C0 with them"
+    options = ("--kernel", "aiter_f4gemm", "--against", "-m", "128", "-n", "2048", "-k", "1664")
+    code, lines = diff(theirs, None, *options)
+    assert lines[0] == "2 live differences: stride_ScaleA0 52 → 56 bytes, stride_ScaleB0 52 → 56 bytes"
+
+
+def test_hipblaslts_wave_kernels_take_strides_in_bytes(diff):
+    schema = family_named("hipblaslt_wave_mxfp4").schema
+    values = {
+        field.name: 0x7F00_0000_0000 + i * 0x10_0000 if field.type == "ptr" else 0
+        for i, field in enumerate(schema.fields)
+    }
+    wrong = schema.pack(
+        {**values, "m": 128, "n": 2048, "k": 1664, "stride_a_dim0": 1664, "stride_a_scale_dim0": 52,
+         "stride_b_dim0": 832, "stride_b_scale_dim0": 52, "stride_c_dim0": 2048}
+    )  # fmt: skip
+    code, lines = diff(wrong, None, "--against")
+    assert code == 1
+    assert lines[0] == "1 live difference: stride_a_dim0 1664 → 832 bytes"
+    assert lines[3:5] == ["M and N are hipBLASLt's, the kernel's n and m", "M, N, K taken from a"]
+
+
+def test_an_option_that_the_family_has_no_argument_for_is_refused(tmp_path, capsys):
+    path = tmp_path / "own.bin"
+    path.write_bytes(bytes(68))
+    options = ["--against", "-m", "1", "-n", "1", "-k", "1", "--log2-k-split", "2"]
+    assert main(["diff", str(path), *options]) == 2
+    assert capsys.readouterr().err == "argpack: error: --log2-k-split: own_sgemm has no such argument\n"
+
+
 def test_the_sizes_of_a_dump_are_enough_to_check_its_strides(diff):
     code, lines = diff(changed(stride_ScaleB0=64), None, "--kernel", KERNEL, "--against")
     assert code == 1

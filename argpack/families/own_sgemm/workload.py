@@ -13,6 +13,7 @@ import numpy as np
 from argpack.errors import InputError, RefusedError
 from argpack.families.family import Problem, Workload
 from argpack.families.overrides import contradictions
+from argpack.families.own_sgemm.arguments import field_values
 from argpack.families.own_sgemm.cross_check import cross_check
 from argpack.families.own_sgemm.schema import SCHEMA, usage
 from argpack.families.verdicts import with_failures
@@ -46,25 +47,6 @@ def tile(kernel_name: str) -> tuple[int, int]:
     """Rows and columns of D that a workgroup computes."""
     usage(kernel_name)
     return BLOCK[1], BLOCK[0]
-
-
-def field_values(problem: Problem) -> dict[str, int | float]:
-    """A value of every field for dense operands, pointers null. Strides count f32 elements."""
-    return {
-        "ptr_D": 0,
-        "ptr_C": 0,
-        "ptr_A": 0,
-        "ptr_B": 0,
-        "alpha": problem.alpha,
-        "beta": problem.beta,
-        "M": problem.m,
-        "N": problem.n,
-        "K": problem.k,
-        "stride_D": problem.n,
-        "stride_C": problem.n,
-        "stride_A": problem.k,
-        "stride_B": problem.n,
-    }
 
 
 def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
