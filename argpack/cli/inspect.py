@@ -1,7 +1,9 @@
 """What a code object says of itself: target, kernels, sizes, registers and the table of arguments.
 
-KERNEL is a file, a name or a unique part of one. What the metadata and the kernel descriptor say stands side by side,
-for they may differ. Exit codes: 0 shown, 1 shown, but a kernel contradicts the family its name puts it in, 2 not read.
+KERNEL is a file, a name or a unique part of one. Of an offload bundle with several code objects, or of several bundles
+in one file, all entries are listed, and FILE#n shows one. What the metadata and the kernel descriptor say stands side
+by side, for they may differ. Exit codes: 0 shown, 1 shown, but a kernel contradicts the family its name puts it in, 2
+not read.
 """
 
 from __future__ import annotations
@@ -29,10 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read and print; 0, 1 for a kernel that contradicts its family, or ArgpackError."""
-    from argpack.codeobject import read
+    from argpack.codeobject import bundle, reader
     from argpack.kernels import resolve
 
-    code_object = read(resolve(args.kernel, root=args.kernels))
+    path, chosen = reader.split(resolve(args.kernel, root=args.kernels))
+    data = reader.read_bytes(path)
+    if chosen is None and bundle.is_bundle(data):
+        entries = reader.entries(data, source=path)
+        if sum(entry.target is not None and bool(entry.data) for entry in entries) != 1:
+            from argpack.cli.inspect_bundle import list_entries
+
+            return list_entries(path, len(data), entries, as_json=args.json)
+    code_object = reader.parse(data, source=path, chosen=chosen)
     checked = [(kernel, *_cross_check(kernel, code_object)) for kernel in code_object.kernels]
     if args.json:
         import json

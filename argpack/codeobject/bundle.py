@@ -1,55 +1,98 @@
-"""Says what a file that is no ELF is instead, so that the message can tell what to do. It unpacks nothing."""
+"""Clang's offload bundles: one or several in a file, compressed or not, taken apart into their entries.
+
+A compiler makes one per translation unit, and a linker puts them behind each other with zeros between.
+"""
 
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
-BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-COMPRESSED_MAGIC = b"CCOB"
-_BITCODE_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+from argpack.codeobject import compressed
+from argpack.errors import InputError
+
+MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+_COUNT = struct.Struct("<Q")
+_ENTRY = struct.Struct("<QQQ")
+_DEVICE = ("hip-amdgcn-amd-amdhsa-", "hipv4-amdgcn-amd-amdhsa-", "openmp-amdgcn-amd-amdhsa-")
+_LONGEST_ID = 256
 
 
-def describe(data: bytes, *, source: str) -> str:
-    """What `data` is, for an error message: an empty file, a bundle, bitcode, text or unknown bytes."""
-    if not data:
-        return "the file is empty"
-    if data.startswith(BUNDLE_MAGIC):
-        targets = bundle_targets(data)
-        inside = f" with {', '.join(targets)}" if targets else ""
-        wanted = next((t for t in targets if "amdgcn" in t), "hipv4-amdgcn-amd-amdhsa--gfx950")
-        return f"an offload bundle{inside}, not a code object: unbundle it with `{_unbundle(source, wanted)}`"
-    if data.startswith(COMPRESSED_MAGIC):
-        listing = f"clang-offload-bundler --list --type=o --input={source}"
-        return (
-            f"a compressed offload bundle (CCOB), not a code object: `{listing}` lists its targets, "
-            f"`{_unbundle(source, 'TARGET')}` takes one out"
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry: `id` as the bundle has it (`hipv4-amdgcn-amd-amdhsa--gfx950:xnack-`), `data` its bytes.
+
+    `number` counts the entries of the file from 1, `bundle` its bundles from 1; `packed` whether that is compressed.
+    """
+
+    number: int
+    bundle: int
+    packed: bool
+    id: str
+    data: bytes
+
+    @property
+    def target(self) -> str | None:
+        """The target id (`gfx950:xnack-`) of an entry for an AMD GPU, None for the host's."""
+        prefix = next((text for text in _DEVICE if self.id.startswith(text)), None)
+        return None if prefix is None else self.id.removeprefix(prefix).lstrip("-").removeprefix("unknown-")
+
+
+def is_bundle(data: bytes) -> bool:
+    """Whether the bytes begin as a bundle does."""
+    return data.startswith((MAGIC, compressed.MAGIC))
+
+
+def unbundle(data: bytes) -> tuple[Entry, ...]:
+    """The entries of all bundles in a file that begins with one. Raises InputError where anything is damaged."""
+    entries: list[Entry] = []
+    start, bundle = 0, 0
+    while start < len(data):
+        bundle += 1
+        packed = data.startswith(compressed.MAGIC, start)
+        if packed:
+            unpacked, end = compressed.decompress(data, start)
+            found, _ = _entries(unpacked, 0, f"offload bundle {bundle}, unpacked,")
+        elif data.startswith(MAGIC, start):
+            found, end = _entries(data, start, f"offload bundle {bundle}")
+        else:
+            found_bytes = data[start : start + 4].hex(" ")
+            raise InputError(
+                f"behind offload bundle {bundle - 1}, at {start:#x}: expected another one, found {found_bytes}"
+            )
+        entries += [
+            Entry(len(entries) + at, bundle, packed, name, part) for at, (name, part) in enumerate(found, 1)
+        ]
+        rest = data[end:]
+        start = len(data) - len(rest.lstrip(b"\0"))
+    return tuple(entries)
+
+
+def _entries(data: bytes, start: int, what: str) -> tuple[list[tuple[str, bytes]], int]:
+    """Id and bytes of each entry of the bundle at `start`, and where the bundle ends."""
+    if not data.startswith(MAGIC, start):
+        raise InputError(f"{what} at {start:#x}: expected it to start with {MAGIC.decode()}")
+    at = start + len(MAGIC)
+    (count,) = _COUNT.unpack(_taken(data, at, _COUNT.size, what))
+    at += _COUNT.size
+    end = at
+    found = []
+    for _ in range(count):
+        offset, size, length = _ENTRY.unpack(_taken(data, at, _ENTRY.size, what))
+        if length > _LONGEST_ID:
+            raise InputError(f"{what} at {start:#x}: damaged: an entry's name of {length:,} bytes")
+        name = _taken(data, at + _ENTRY.size, length, what)
+        if not name.isascii() or not name.decode("ascii").isprintable():
+            raise InputError(f"{what} at {start:#x}: damaged: an entry's name is no text")
+        at += _ENTRY.size + length
+        found.append((name.decode("ascii"), _taken(data, start + offset, size, what)))
+        end = max(end, at, start + offset + size)
+    return found, end
+
+
+def _taken(data: bytes, start: int, size: int, what: str) -> bytes:
+    if start + size > len(data):
+        raise InputError(
+            f"{what}: cut off: expected {size:,} bytes at {start:#x}, found {max(0, len(data) - start):,}"
         )
-    if data.startswith(_BITCODE_MAGICS):
-        return "LLVM bitcode, not a code object: compile and link it for an amdgcn target"
-    head = data[:512]
-    if all(32 <= byte < 127 or byte in b"\t\n\r\f" for byte in head):
-        return "a text file, not a code object (ELF)"
-    return f"not an ELF file: expected it to start with 7f 45 4c 46, found {data[:4].hex(' ')}"
-
-
-def bundle_targets(data: bytes) -> tuple[str, ...]:
-    """The entry ids of an uncompressed bundle, as far as its table is readable (at most 64)."""
-    offset = len(BUNDLE_MAGIC) + 8
-    if len(data) < offset:
-        return ()
-    (count,) = struct.unpack_from("<Q", data, offset - 8)
-    targets = []
-    for _ in range(min(count, 64)):
-        if len(data) < offset + 24:
-            break
-        _, _, length = struct.unpack_from("<QQQ", data, offset)
-        text = data[offset + 24 : offset + 24 + min(length, 256)]
-        if length > 256 or len(text) < length or not text.isascii() or not text.decode("ascii").isprintable():
-            break
-        targets.append(text.decode("ascii"))
-        offset += 24 + length
-    return tuple(targets)
-
-
-def _unbundle(source: str, target: str) -> str:
-    return f"clang-offload-bundler --unbundle --type=o --input={source} --targets={target} --output=out.co"
+    return data[start : start + size]

@@ -14,6 +14,7 @@ from argpack.codeobject.model import Segment
 from argpack.errors import InputError
 
 MAGIC = b"\x7fELF"
+_FAT = b"\0.hip_fatbin\0"
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -91,9 +92,9 @@ class _Section(NamedTuple):
     entsize: int
 
 
-def read_elf(data: bytes) -> Elf:
-    """Read a linked AMDGPU ELF file that starts with MAGIC. Raises InputError."""
-    header = _header(data)
+def read_elf(data: bytes, *, source: str) -> Elf:
+    """Read a linked AMDGPU ELF file that starts with MAGIC; a message may name `source`. Raises InputError."""
+    header = _header(data, source)
     programs = [
         _Program._make(fields)
         for fields in _table(data, _PROGRAM, header.phoff, header.phnum, header.phentsize, "program")
@@ -116,16 +117,22 @@ def read_elf(data: bytes) -> Elf:
     )
 
 
-def _header(data: bytes) -> _Header:
+def _header(data: bytes, source: str) -> _Header:
     if len(data) < _HEADER.size:
         raise InputError(f"truncated ELF file: expected a header of {_HEADER.size} bytes, found {len(data)}")
     header = _Header._make(_HEADER.unpack_from(data))
     if header.ident[4:6] != b"\x02\x01" or header.machine != _EM_AMDGPU:
         order = "big-endian" if header.ident[5] == 2 else "little-endian"
         machine = int.from_bytes(data[18:20], "big" if header.ident[5] == 2 else "little")
+        take_out = f"`llvm-objcopy --dump-section .hip_fatbin=gpu.hipfb {source}`"
+        hint = (
+            f"; its GPU code is in the section .hip_fatbin: take it out with {take_out}"
+            if _FAT in data
+            else ""
+        )
         raise InputError(
             f"an ELF file for another machine: expected 64-bit little-endian AMDGPU (machine {_EM_AMDGPU}), "
-            f"found {'64' if header.ident[4] == 2 else '32'}-bit {order} machine {machine}"
+            f"found {'64' if header.ident[4] == 2 else '32'}-bit {order} machine {machine}{hint}"
         )
     if header.ident[7] != _OSABI_HSA:
         raise InputError(

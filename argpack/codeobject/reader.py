@@ -1,4 +1,4 @@
-"""Reads a code object from a file or from bytes. msgpack is imported by the first one read."""
+"""Reads a code object from a file or from bytes, also out of a bundle. msgpack is imported by the first one read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argpack.codeobject import bundle, descriptor
+from argpack.codeobject.foreign import describe
 from argpack.codeobject.model import CodeObject, Kernel
 from argpack.codeobject.target import TargetId
-from argpack.errors import InputError
+from argpack.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     from argpack.codeobject.elf import Elf
@@ -19,31 +20,85 @@ _NEWEST_ABI = 4
 
 
 def read(path: str | Path) -> CodeObject:
-    """Read one `.co` file. Raises InputError, naming the file, for what is not a readable code object."""
+    """Read one code object: a `.co` file, or an offload bundle that has one for an AMD GPU.
+
+    `FILE#2` is entry 2 of a bundle, `FILE#gfx950` the one for that target. Raises InputError, naming the file, for
+    what is not a readable code object or leaves open which.
+    """
+    file, chosen = split(path)
+    return parse(read_bytes(file), source=file, chosen=chosen)
+
+
+def split(path: str | Path) -> tuple[str, str | None]:
+    """A path and what it names behind a `#`, where no file has the whole as its name."""
+    text = str(path)
+    file, sign, chosen = text.rpartition("#")
+    return (file, chosen) if sign and chosen and _is_file(file) and not _is_file(text) else (text, None)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The file's bytes. Raises InputError."""
     try:
-        data = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot read the file: {error.strerror}") from error
     except ValueError as error:  # a null byte in the name
         raise InputError(f"{str(path)!r}: cannot read the file: {error}") from error
-    return parse(data, source=str(path))
 
 
-def parse(data: bytes, *, source: str) -> CodeObject:
-    """Read a code object from its bytes; `source` names it in messages. Raises InputError."""
+def parse(data: bytes, *, source: str, chosen: str | None = None) -> CodeObject:
+    """Read a code object from its bytes; `source` names it in messages, `chosen` an entry of a bundle.
+
+    Raises InputError.
+    """
+    if bundle.is_bundle(data):
+        entry = _entry(data, source, chosen)
+        source, data = f"{source}#{entry.number}", entry.data
+    elif chosen is not None:
+        raise InputError(f"{source}#{chosen}: expected an offload bundle, of which # names an entry")
     try:
         return _parse(data, source)
     except InputError as error:
         raise InputError(f"{source}: {error}") from error
 
 
+def entries(data: bytes, *, source: str) -> tuple[bundle.Entry, ...]:
+    """The entries of an offload bundle, or of several in one file. Raises InputError that names the file."""
+    try:
+        return bundle.unbundle(data)
+    except (InputError, UnavailableError) as error:
+        raise type(error)(f"{source}: {error}") from error
+
+
+def _entry(data: bytes, source: str, chosen: str | None) -> bundle.Entry:
+    """The entry that is meant: the only one for a GPU, or the one chosen by number or target."""
+    found = entries(data, source=source)
+    fitting = [entry for entry in found if entry.target is not None and entry.data]
+    if chosen is not None:
+        fitting = [entry for entry in fitting if chosen in {str(entry.number), entry.target}]
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = ", ".join(f"{source}#{entry.number} ({entry.target or entry.id})" for entry in fitting or found)
+    if fitting:
+        raise InputError(f"{source}: an offload bundle with {len(fitting)} code objects, name one: {listed}")
+    wanted = "a code object" if chosen is None else f"a code object {chosen}"
+    raise InputError(f"{source}: expected {wanted} in the offload bundle, found {listed or 'no entry'}")
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):  # a name that is too long, or with a null byte
+        return False
+
+
 def _parse(data: bytes, source: str) -> CodeObject:
     if not data.startswith(_MAGIC):
-        raise InputError(bundle.describe(data, source=source))
+        raise InputError(describe(data))
     from argpack.codeobject import metadata
     from argpack.codeobject.elf import read_elf
 
-    elf = read_elf(data)
+    elf = read_elf(data, source=source)
     if not 1 <= elf.abi_version <= _NEWEST_ABI:
         raise InputError(
             f"code object V{elf.abi_version + 2} (EI_ABIVERSION {elf.abi_version}): argpack reads V3 to "

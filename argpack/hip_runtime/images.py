@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from argpack.codeobject import CodeObject, TargetId, bundle, incompatibility, parse
-from argpack.errors import InputError
+from argpack.codeobject import CodeObject, TargetId, bundle, compressed, incompatibility, parse
+from argpack.errors import InputError, UnavailableError
 from argpack.hip_runtime import device
 from argpack.hip_runtime.errors import CallError, Code
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _ELF = b"\x7fELF"
 _LARGEST = 1 << 31
 _ENTRY = struct.Struct("<QQQ")
-_DEVICE_ENTRIES = ("hip-amdgcn-amd-amdhsa-", "hipv4-amdgcn-amd-amdhsa-")
 
 
 def fetch(host: Host, address: int) -> bytes:
@@ -24,12 +23,9 @@ def fetch(host: Host, address: int) -> bytes:
     head = host.read(address, 4)
     if head == _ELF:
         return host.read(address, _elf_size(host, address))
-    if head == bundle.COMPRESSED_MAGIC:
-        return head
-    if (
-        head == bundle.BUNDLE_MAGIC[:4]
-        and host.read(address, len(bundle.BUNDLE_MAGIC)) == bundle.BUNDLE_MAGIC
-    ):
+    if head == compressed.MAGIC:
+        return host.read(address, _compressed_size(host, address))
+    if head == bundle.MAGIC[:4] and host.read(address, len(bundle.MAGIC)) == bundle.MAGIC:
         return host.read(address, _bundle_size(host, address))
     return head
 
@@ -50,7 +46,7 @@ def _elf_size(host: Host, address: int) -> int:
 
 
 def _bundle_size(host: Host, address: int) -> int:
-    at = address + len(bundle.BUNDLE_MAGIC)
+    at = address + len(bundle.MAGIC)
     count = _plausible(host.word(at), address)
     at, end = at + 8, 0
     for _ in range(count):
@@ -58,6 +54,16 @@ def _bundle_size(host: Host, address: int) -> int:
         end = max(end, offset + size)
         at += _ENTRY.size + _plausible(length, address)
     return _plausible(max(end, at - address), address)
+
+
+def _compressed_size(host: Host, address: int) -> int:
+    version = int.from_bytes(host.read(address + 4, 2), "little")
+    if version not in {2, 3}:
+        raise CallError(
+            Code.INVALID_IMAGE,
+            f"the image at {address:#x}: a compressed offload bundle of version {version}, which does not say its size",
+        )
+    return _plausible(int.from_bytes(host.read(address + 8, 4 if version == 2 else 8), "little"), address)
 
 
 def _plausible(size: int, address: int) -> int:
@@ -71,13 +77,7 @@ def _plausible(size: int, address: int) -> int:
 def load(data: bytes, *, source: str) -> CodeObject:
     """The code object for the device in an image; `source` names it in messages. Raises CallError."""
     here = TargetId.from_text(device.TARGET)
-    if data.startswith(bundle.COMPRESSED_MAGIC):
-        raise CallError(
-            Code.INVALID_IMAGE,
-            f"{source}: a compressed offload bundle (CCOB), which is not unpacked here: take the code object out with "
-            "clang-offload-bundler --unbundle, or build with --no-offload-compress",
-        )
-    if data.startswith(bundle.BUNDLE_MAGIC):
+    if bundle.is_bundle(data):
         data, name = _pick(data, source, here)
         source = f"{source}, {name}"
     try:
@@ -92,29 +92,20 @@ def load(data: bytes, *, source: str) -> CodeObject:
 
 def _pick(data: bytes, source: str, here: TargetId) -> tuple[bytes, str]:
     """The bundle's entry for the device: of several that fit, the one that says most of its features."""
-    fitting = []
-    found = []
-    at = len(bundle.BUNDLE_MAGIC)
     try:
-        (count,) = struct.unpack_from("<Q", data, at)
-        at += 8
-        for _ in range(count):
-            offset, size, length = _ENTRY.unpack_from(data, at)
-            name = data[at + _ENTRY.size :][:length].decode()
-            at += _ENTRY.size + length
-            found.append(name)
-            prefix = next((text for text in _DEVICE_ENTRIES if name.startswith(text)), None)
-            if prefix is None:
-                continue
-            target = TargetId.from_text(name.removeprefix(prefix).lstrip("-"))
-            if incompatibility(target, here) is None:
-                fitting.append((str(target).count(":"), data[offset : offset + size], name))
-    except (struct.error, UnicodeDecodeError, InputError) as error:
-        raise CallError(Code.INVALID_IMAGE, f"{source}: damaged offload bundle: {error}") from error
+        found = bundle.unbundle(data)
+        targets = [(TargetId.from_text(entry.target), entry) for entry in found if entry.target is not None]
+    except UnavailableError as error:
+        raise CallError(Code.NOT_SUPPORTED, f"{source}: {error}") from error
+    except InputError as error:
+        raise CallError(Code.INVALID_IMAGE, f"{source}: {error}") from error
+    fitting = [
+        (str(target).count(":"), entry) for target, entry in targets if not incompatibility(target, here)
+    ]
     if not fitting:
         raise CallError(
             Code.NO_BINARY_FOR_GPU,
-            f"{source}: bundle of {', '.join(found) or 'nothing'}, the device is {here}",
+            f"{source}: bundle of {', '.join(entry.id for entry in found) or 'nothing'}, the device is {here}",
         )
-    _, best, name = max(fitting, key=lambda entry: entry[0])
-    return best, name
+    _, best = max(fitting, key=lambda pair: pair[0])
+    return best.data, best.id

@@ -23,9 +23,10 @@ _NONE = "no kernels fetched: run `argpack kernels fetch`, or name a folder with 
 def resolve(text: str, *, root: str | Path | None) -> Path:
     """The code object that `text` means. `root` is the folder named by hand; None looks where kernels usually are.
 
-    An existing path is taken as it is. Else a whole file name (with folders or without, `.co` or not) wins over a
-    kernel's whole name (mangled, as the file says it), that over a part of a file name that begins where a word
-    does, and that over any other part. Raises InputError that lists the candidates where several fit and the nearest
+    An existing path is taken as it is, also with the entry of a bundle behind it (`FILE#2`). Else a whole file name
+    (with folders or without, `.co` or not) wins over a kernel's whole name (mangled, as the file says it), that over a
+    part of a file name that begins where a word does, and that over any other part. Raises InputError that lists the
+    candidates where several fit and the nearest
     names where none does, UnavailableError where none does and there is no folder of kernels.
     """
     if path := _existing(text):
@@ -71,6 +72,12 @@ def matching(pattern: str, *, root: str | Path | None) -> tuple[Path, ...]:
 
 def _existing(text: str) -> Path | None:
     path = Path(text)
+    if "#" in text:
+        from argpack.codeobject.reader import split
+
+        path = Path(split(text)[0])
+        if path != Path(text):
+            return Path(text)
     try:
         if path.is_dir():
             raise InputError(f"{text}: expected a code object, found a folder")

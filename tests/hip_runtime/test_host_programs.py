@@ -1,6 +1,8 @@
 """C++ programs in the style of GEMM libraries run real kernels on the emulated runtime, and the numbers are right."""
 
+import hashlib
 import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -49,16 +51,20 @@ def test_f4gemm_launched_as_libraries_do(program, on_emulator, workload, tmp_pat
     assert verdict.elements == 61 * 256
 
 
-@pytest.mark.parametrize("form", ["code object", "bundle"])
+@pytest.mark.parametrize("form", ["code object", "bundle", "compressed bundle"])
 def test_a_compiled_program_with_threads_pinned_memory_and_a_fork(program, on_emulator, tmp_path, form):
     data = (OWN / "sgemm.co").read_bytes()
-    if form == "bundle":
+    if form != "code object":
         data = bundle(
             ("host-x86_64-unknown-linux-gnu-", b""),
             ("hipv4-amdgcn-amd-amdhsa--gfx942", b"\x7fELF, but not for this device"),
             ("hipv4-amdgcn-amd-amdhsa--gfx950:xnack+", b"nor this"),
             ("hipv4-amdgcn-amd-amdhsa--gfx950:xnack-", data),
         )
+    if form == "compressed bundle":
+        packed = zlib.compress(data)
+        digest = hashlib.md5(data, usedforsecurity=False).digest()[:8]
+        data = struct.pack("<4sHHQQ8s", b"CCOB", 3, 0, 32 + len(packed), len(data), digest) + packed
     (tmp_path / "image").write_bytes(data)
     done = on_emulator(program("sgemm_host"), tmp_path / "image")
     a = np.add.outer(np.arange(5), np.arange(3))

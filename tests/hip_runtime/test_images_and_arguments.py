@@ -21,9 +21,13 @@ def entry(offset, size, name):
 @pytest.mark.parametrize(
     ("data", "code", "reason"),
     [
-        (MAGIC, Code.INVALID_IMAGE, "damaged offload bundle"),
-        (MAGIC + struct.pack("<Q", 2) + entry(0, 0, b"host-x"), Code.INVALID_IMAGE, "damaged offload bundle"),
-        (MAGIC + struct.pack("<Q", 1) + entry(0, 0, b"\xff"), Code.INVALID_IMAGE, "damaged offload bundle"),
+        (MAGIC, Code.INVALID_IMAGE, "offload bundle 1: cut off"),
+        (
+            MAGIC + struct.pack("<Q", 2) + entry(0, 0, b"host-x"),
+            Code.INVALID_IMAGE,
+            "offload bundle 1: cut off",
+        ),
+        (MAGIC + struct.pack("<Q", 1) + entry(0, 0, b"\xff"), Code.INVALID_IMAGE, "damaged: an entry's name"),
         (
             MAGIC + struct.pack("<Q", 0),
             Code.NO_BINARY_FOR_GPU,
@@ -39,7 +43,11 @@ def entry(offset, size, name):
             Code.INVALID_IMAGE,
             "x.co, hipv4-amdgcn-amd-amdhsa--gfx950: a text file, not a code object",
         ),
-        (b"CCOB" + bytes(20), Code.INVALID_IMAGE, r"compressed offload bundle \(CCOB\)"),
+        (
+            b"CCOB" + bytes(20),
+            Code.INVALID_IMAGE,
+            "compressed offload bundle at 0x0: expected version 1, 2 or 3",
+        ),
         (b"\x7fELF" + bytes(60), Code.INVALID_IMAGE, "x.co: "),
     ],
 )

@@ -63,9 +63,9 @@ WRONG = {
         "NoBinaryForGpu",
         r"the code object is for gfx942, the device is gfx950:sramecc\+:xnack-",
     ),
-    "load of a compressed bundle": (
+    "load of a newer compressed bundle": (
         "InvalidImage",
-        r"a compressed offload bundle \(CCOB\), which is not unpacked",
+        "a compressed offload bundle of version 9, which does not say its size",
     ),
     "load of a damaged file": ("InvalidImage", "is damaged: a size of"),
     "function of a module that is none": ("InvalidHandle", r"0x\w+ is no module"),

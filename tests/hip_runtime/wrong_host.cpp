@@ -65,7 +65,7 @@ int main(int, char **argv) {
   say("load of null", hipModuleLoadData(&module, nullptr));
   say("load from nowhere", hipModuleLoadData(&module, nowhere));
   say("load for another device", hipModuleLoadData(&module, other.data()));
-  say("load of a compressed bundle", hipModuleLoadData(&module, "CCOB\2\0\1\0"));
+  say("load of a newer compressed bundle", hipModuleLoadData(&module, "CCOB\11\0\1\0"));
   std::vector<char> half(image);
   std::memset(half.data() + 64, 0xff, half.size() - 64);
   say("load of a damaged file", hipModuleLoadData(&module, half.data()));
