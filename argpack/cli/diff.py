@@ -4,7 +4,8 @@ FIRST and SECOND are dumps, or folders: then files of the same name are compared
 with what a problem should give instead. Pads, and fields that the kernel never reads or reads without effect,
 are counted and ignored; pointers compare by being null, by alignment, and by being exchanged. One mistake
 behind many differences is named in one line. Where neither kernel nor size tells the family, bytes are
-compared. Exit codes: 0 same, 1 different, 2 could not compare.
+compared. Two code objects are compared by what they declare and by their code. Exit codes: 0 same, 1
+different, 2 could not compare.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack diff`."""
-    parser.add_argument("first", metavar="FIRST", help="a dump, - for standard input, or a folder of dumps")
+    parser.add_argument(
+        "first", metavar="FIRST", help="a dump, - for standard input, a folder of dumps, or a .co file"
+    )
     parser.add_argument("second", metavar="SECOND", nargs="?", help="what to compare with it")
     parser.add_argument(
         "--against", action="store_true", help="compare with what the problem of -m, -n, -k ... should give"
@@ -51,6 +54,10 @@ def run(args: argparse.Namespace) -> int:
         from argpack.cli.diff_folders import diff_folders
 
         return diff_folders(args)
+    from argpack.cli.diff_code import are_code_objects, diff_code
+
+    if are_code_objects(args.first, args.second):
+        return diff_code(args)
     from argpack.hexdump import read_pair
 
     first, second = read_pair(args.first, args.second, format_name=args.format, word_order=args.word_order)

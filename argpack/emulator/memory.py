@@ -250,7 +250,9 @@ def lay_out(sizes: Mapping[str, int], *, base: int = BASE) -> tuple[tuple[Alloca
         # Twice: behind one buffer is never mistaken for in front of the next.
         cursor += -(-size // GUARD) * GUARD + 2 * GUARD
     if cursor >= 1 << 46:
-        raise InputError(f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes")
+        raise InputError(
+            f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
+        )
     return tuple(placed), cursor
 
 
