@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CHUNK_BYTES = 1 << 20  # a chunk, its planes and their scratch stay within 2 MiB of second-level cache
+CHUNK_BYTES = 1 << 20  # smaller ones make threads wait for the interpreter lock, larger ones leave the cache
 _THREADS = 4  # more gain nothing: the copy is bound by memory
 _ITEMS: dict[int, np.dtype[Any]] = {
     16: np.dtype(np.complex128),  # numpy has no whole number of 16 bytes; only copies are made of it
@@ -28,6 +28,20 @@ _ITEMS: dict[int, np.dtype[Any]] = {
     4: np.dtype("<u4"),
     2: np.dtype("<u2"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Scratch:
+    """Flat bytes that a thread uses for chunk after chunk: fresh memory would cost a page fault for every 4 KiB."""
+
+    gathered: NDArray[np.uint8]
+    moved: NDArray[np.uint8]
+    halves: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, size: int) -> _Scratch:
+        """For chunks of at most `size` bytes."""
+        return cls(np.empty(size, np.uint8), np.empty(size // 2, np.uint8), np.empty(size, np.uint8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +72,8 @@ def permute(
     image = np.empty(source.size, np.uint8)
     width, shape = 1, plan.extents
     if plan.lanes:
-        width, shape = 4, plan.extents[:-2]
+        inside = 3 if plan.lanes[1] == len(plan.extents) - 3 else 2  # address bits that a word holds
+        width, shape = 1 << inside, plan.extents[:-inside]
     elif plan.order[-1] == len(plan.extents) - 1:
         width = next((w for w in _ITEMS if plan.extents[-1] % w == 0), 1)
         shape = (*plan.extents[:-1], plan.extents[-1] // width)
@@ -66,8 +81,8 @@ def permute(
         source = np.ascontiguousarray(source)
     if source.flags.c_contiguous:
         source = source.reshape(-1)
-    item = _ITEMS.get(width, np.dtype(np.uint8))
-    _run(source.view(item).reshape(shape), image.view(item), plan, chunk_bytes)
+    words = source.view(_ITEMS.get(width, np.dtype(np.uint8))).reshape(shape)
+    _run(words, image.view("<u4" if plan.lanes else words.dtype), plan, chunk_bytes)
     return image
 
 
@@ -132,51 +147,73 @@ def _lowest(extents: list[int], axes: Iterable[int]) -> list[tuple[int, int]] | 
     return None
 
 
-def _run(words: NDArray[np.generic], target: NDArray[np.generic], plan: _Plan, chunk_bytes: int) -> None:
+def _run(words: NDArray[Any], target: NDArray[Any], plan: _Plan, chunk_bytes: int) -> None:
     last = len(plan.extents) - 1
     own = [last - 1, last] if plan.lanes else []  # the source's lowest address bits, high bit first
+    held = [axis for axis in reversed(plan.lanes) if axis < words.ndim]  # lanes that are no part of a word
     outer = [axis for axis in plan.order if axis not in plan.lanes]  # axes of the target's words
-    rest = [axis for axis in range(words.ndim) if axis not in plan.lanes]
+    rest = [axis for axis in range(words.ndim) if axis not in held]
     image = target.reshape([2 if axis in own else words.shape[axis] for axis in outer])
     image = image.transpose([outer.index(axis) for axis in [*own, *rest]])
-    planes = words.transpose([*reversed(plan.lanes), *rest])
+    planes = words.transpose([*held, *rest])
+    chunks = list(_chunks([words.shape[axis] for axis in rest], words.itemsize << len(held), chunk_bytes))
+    pending = iter(chunks)  # shared: a thread whose core is busy takes fewer
+    whole = (slice(None),) * len(held)
 
-    def one(index: tuple[slice, ...]) -> None:
-        if plan.lanes:
-            swapped = np.array(planes[:, :, *index], order="C")
-            _swap_lanes(swapped)
-            image[:, :, *index] = swapped
-        else:
-            image[index] = planes[index]
+    def some() -> None:
+        scratch = _Scratch.of(planes[whole + chunks[0]].nbytes if plan.lanes else 0)  # no chunk is larger
+        for index in pending:
+            part = planes[whole + index]
+            if plan.lanes:
+                image[:, :, *index] = _lanes_swapped(part, scratch)
+            else:
+                image[index] = part
 
-    item_bytes = words.dtype.itemsize << len(plan.lanes)
-    chunks = list(_chunks([words.shape[axis] for axis in rest], item_bytes, chunk_bytes))
     threads = min(_THREADS, len(os.sched_getaffinity(0)), len(chunks))
     if threads < 2:
-        for index in chunks:
-            one(index)
+        some()
     else:
         with ThreadPoolExecutor(threads) as pool:  # numpy copies and computes without the interpreter lock
-            for _ in pool.map(one, chunks):
-                pass
+            for done in [pool.submit(some) for _ in range(threads)]:
+                done.result()
 
 
-def _swap_lanes(planes: NDArray[np.generic]) -> None:
-    """In place: the two bits of a plane's number, [high, low, …], change places with those of a byte's in its dword.
+def _lanes_swapped(planes: NDArray[Any], scratch: _Scratch) -> NDArray[np.uint32]:
+    """Dwords [high, low, …] of the source's two lowest address bits, whose bytes are in the order of the lanes.
 
-    Each step is the exchange of one bit of the plane's number with one of the byte's, by three exclusive ors.
+    `planes` are the source's words by lane: dwords [high lane, low lane, …], or, where the high lane is the address
+    bit above a dword, words of 8 bytes [low lane, …]. The result lies in `scratch`.
     """
-    scratch = np.empty_like(planes[0])
-    for first, second, shift, mask in (
-        (planes[:, 0], planes[:, 1], np.uint32(8), np.uint32(0x00FF00FF)),
-        (planes[0], planes[1], np.uint32(16), np.uint32(0x0000FFFF)),
-    ):
-        np.right_shift(first, shift, out=scratch)
-        np.bitwise_xor(scratch, second, out=scratch)
-        np.bitwise_and(scratch, mask, out=scratch)
-        np.bitwise_xor(second, scratch, out=second)
-        np.left_shift(scratch, shift, out=scratch)
-        np.bitwise_xor(first, scratch, out=first)
+    gathered = scratch.gathered[: planes.nbytes].view(planes.dtype).reshape(planes.shape)
+    np.copyto(gathered, planes)
+    if gathered.itemsize == 4:
+        _exchange(gathered[:, 0], gathered[:, 1], scratch.moved, 8, 0x00FF00FF)
+        _exchange(gathered[0], gathered[1], scratch.moved, 16, 0x0000FFFF)
+        return gathered
+    _exchange(gathered[0], gathered[1], scratch.moved, 8, 0x00FF00FF00FF00FF)
+    dwords = gathered.view("<u4")
+    halves = scratch.halves[: planes.nbytes].view("<u2").reshape(2, *dwords.shape)
+    np.copyto(halves[0], dwords, casting="unsafe")  # keeps the low half of each
+    np.right_shift(dwords, np.uint32(16), out=dwords)
+    np.copyto(halves[1], dwords, casting="unsafe")
+    return halves.view("<u4")
+
+
+def _exchange(
+    first: NDArray[Any], second: NDArray[Any], scratch: NDArray[np.uint8], shift: int, mask: int
+) -> None:
+    """In place: the bits of `first` under `mask` << `shift` change places with those of `second` under `mask`.
+
+    One address bit of the bytes and the bit that tells `first` from `second` change places, by three exclusive ors.
+    """
+    word = first.dtype.type
+    moved = scratch[: first.nbytes].view(first.dtype).reshape(first.shape)
+    np.right_shift(first, word(shift), out=moved)
+    np.bitwise_xor(moved, second, out=moved)
+    np.bitwise_and(moved, word(mask), out=moved)
+    np.bitwise_xor(second, moved, out=second)
+    np.left_shift(moved, word(shift), out=moved)
+    np.bitwise_xor(first, moved, out=first)
 
 
 def _chunks(shape: list[int], item_bytes: int, limit: int) -> Iterator[tuple[slice, ...]]:

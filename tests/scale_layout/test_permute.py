@@ -34,6 +34,9 @@ def test_any_order_of_any_axes_equals_numpys(data: st.DataObject) -> None:
         ([8, 16, 4, 48], [0, 2, 1, 3]),  # items of 16 bytes
         ([8, 16, 4, 6], [0, 2, 1, 3]),  # items of 2 bytes
         ([8, 16, 4, 3], [0, 2, 1, 3]),  # single bytes
+        ([8, 2, 12, 8], [0, 3, 2, 1]),  # the high lane from the same axis, not next to the dword
+        ([8, 2, 6, 5, 2, 4], [0, 3, 5, 2, 4, 1]),  # the high lane is the bit above the dword; ragged chunks
+        ([2, 2, 6, 5, 4], [2, 3, 4, 1, 0]),  # likewise, two planes
         ([8, 4, 2, 2], [0, 2, 1, 3]),  # a bit that is low on both sides: not swapped
         ([4, 3, 3], [2, 1, 0]),  # nothing that a lane could be taken from
     ],
@@ -55,7 +58,7 @@ def test_rows_that_lie_apart_are_read_where_they_lie() -> None:
     assert np.array_equal(permute(odd, [64, 35], [1, 0]), plain(odd.copy(), [64, 35], [1, 0]))
 
 
-@pytest.mark.parametrize(("rows", "copies"), [(8192, 1), (8192 - 31, 2)])
+@pytest.mark.parametrize(("rows", "copies"), [(32768, 1), (32768 - 31, 2)])
 def test_nothing_of_the_image_is_allocated_twice_but_for_padding(rows: int, copies: int) -> None:
     logical = np.ones((rows, 1024), np.uint8)
     tracemalloc.start()
@@ -64,4 +67,4 @@ def test_nothing_of_the_image_is_allocated_twice_but_for_padding(rows: int, copi
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < copies * (8 << 20) + (7 << 20)  # chunks and their scratch, on up to four threads
+    assert peak < copies * (32 << 20) + (11 << 20)  # scratch of 2.5 MiB on up to four threads
