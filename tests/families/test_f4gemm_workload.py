@@ -144,6 +144,24 @@ class TestLaunch:
         assert "B: 64 x 320 fp4, weight_16x16" in notes
         assert "reads past the end of B, by up to 16384 bytes" in " ".join(prepared(plain, SPLIT_OFF).notes)
 
+    @pytest.mark.parametrize(
+        ("log2", "note"),
+        [
+            (2, "K is cut in 4 of 512, that is 1664 >> 2 rounded up to 256: the grid's z is 4"),
+            (3, "K is cut in 7 of 256, that is 1664 >> 3 rounded up to 256: the grid's z is 7"),
+        ],
+    )
+    def test_notes_say_how_k_is_cut_and_what_z_is(self, splitting, log2, note):
+        workload = prepared(splitting, Problem(m=40, n=256, k=1664, log2_k_split=log2))
+        assert note in workload.notes
+        assert workload.launch.grid[2] == int(note[-1])
+
+    def test_one_slice_of_a_split_has_its_output_zeroed_too(self, splitting):
+        workload = prepared(splitting, Problem(m=40, n=256, k=256, log2_k_split=1))
+        assert workload.launch.grid[2] == 1
+        assert buffers(workload)["D"].initialised
+        assert "zeroed, 1 slice of K adds to it in any order" in workload.notes[-1]
+
 
 SPLIT_OFF = changed(SPLIT, log2_k_split=0)
 

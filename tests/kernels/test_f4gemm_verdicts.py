@@ -87,6 +87,18 @@ def test_split_k_in_seven_slices_the_last_one_short(launch, name):
     check(verdict, bit_equal=0.3)
 
 
+@pytest.mark.parametrize("k", [32, 256])
+@pytest.mark.parametrize("name", SPLITTING)
+def test_a_split_that_leaves_one_slice_still_adds_to_the_output(launch, name, k):
+    """The grid's z is 1, so a host that zeroes only where z is more than 1 gets what was in D added."""
+    problem = Problem(m=64, n=512, k=k, log2_k_split=1)
+    workload, _, verdict = launch(name, problem)
+    assert workload.launch.grid[2] == 1
+    check(verdict, bit_equal=0.999)
+    _, _, verdict = launch(name, problem, force=True, zero_output=False)
+    assert verdict.non_finite == 64 * 512
+
+
 @pytest.mark.parametrize("name", [*SPLITTING, "noBpreShuffle_256x256"])
 def test_alpha_where_it_is_applied(launch, name):
     variant = parse(PREFIX + name)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.families.aiter_f4gemm.geometry import round_up
-from argpack.families.aiter_f4gemm.limits import SCALE_BLOCK, SCALE_COLUMNS
+from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, round_up
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 
 if TYPE_CHECKING:

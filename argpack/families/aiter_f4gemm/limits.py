@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
-from argpack.families.aiter_f4gemm.geometry import BLOCK, grid, round_up
+from argpack.families.aiter_f4gemm.geometry import BLOCK, SCALE_BLOCK, SCALE_COLUMNS, grid, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from argpack.families.aiter_f4gemm.names import Variant
     from argpack.families.family import Problem
 
-SCALE_BLOCK = 32  # elements of K that share a scale
-SCALE_COLUMNS = 8  # scale columns are padded to a multiple of this
 SCALE_ROWS = 32  # and rows to this
 PLAIN_ROWS = 256  # what the kernel with row-major B pads rows of D and of A's scales to
 PLAIN_B_OVERREAD = 4 * 4096  # bytes past the end of B that it reads, at most

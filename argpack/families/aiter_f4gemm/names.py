@@ -40,20 +40,31 @@ def parse(kernel_name: str) -> Variant:
     Raises InputError for a name of another form, a mangled length that is wrong, and a tile that is not
     among the 35 kernels measured: what such a kernel reads and where it stops is not known.
     """
+    variant = unmeasured(kernel_name)
+    use = usage(variant.name)
+    return variant._replace(
+        splits_k=use["log2_k_split"] is Usage.LIVE, applies_alpha=use["alpha"] is Usage.LIVE
+    )
+
+
+def unmeasured(kernel_name: str) -> Variant:
+    """The variant that a kernel's name alone tells: abilities are left out, the kernel need not be known.
+
+    Raises InputError for a name of another form and for a mangled length that is wrong.
+    """
     split = _split(kernel_name)
     if split is None:
         raise InputError(f"kernel {kernel_name}: expected {_PREFIX}[no]BpreShuffle_<rows>x<columns>")
     length, name, tile_m, tile_n = split
     if length is not None and length != len(name):
         raise InputError(f"kernel {kernel_name}: expected {len(name)} before {name}, found {length}")
-    use = usage(name)
     return Variant(
         name=name,
         tile_m=tile_m,
         tile_n=tile_n,
         preshuffled=not name.startswith("no", len(_PREFIX)),
-        splits_k=use["log2_k_split"] is Usage.LIVE,
-        applies_alpha=use["alpha"] is Usage.LIVE,
+        splits_k=False,
+        applies_alpha=False,
     )
 
 

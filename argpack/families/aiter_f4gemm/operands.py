@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.families.aiter_f4gemm.limits import SCALE_BLOCK
+from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK
 from argpack.numerics import float32_to_bf16
 
 if TYPE_CHECKING:
