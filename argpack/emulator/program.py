@@ -113,6 +113,26 @@ class Program:
             found = self._blocks[pc] = self._compile(pc)
         return found
 
+    def compile(self, entry: int) -> None:
+        """Compile all that can be reached from `entry`, so that processes forked later have it.
+
+        Code that is not executed is left alone: it is refused when, and if, it is reached.
+        """
+        waiting, seen = [entry], set[int]()
+        while waiting:
+            pc = waiting.pop()
+            if pc in seen:
+                continue
+            seen.add(pc)
+            try:
+                block = self.block(pc)
+            except UnsupportedError:
+                continue
+            if block.kind in {"branch", "conditional"}:
+                waiting.append(block.target)
+            if block.kind in {"barrier", "conditional"}:
+                waiting.append(block.following)
+
     def _decode(self, pc: int) -> Instruction:
         at = pc - self._base
         if not 0 <= at <= len(self._code) - 4:

@@ -104,6 +104,7 @@ def _run_processes(
     processes: int,
     advance: Callable[[int], object],
 ) -> None:
+    program.compile(dispatch.entry)
     context = multiprocessing.get_context("fork")
     workers = []
     with warnings.catch_warnings():

@@ -75,19 +75,24 @@ class Waves:
         return waves
 
     def take(self, chosen: NDArray[np.bool_], *, pc: int) -> Waves:
-        """A new group with copies of the chosen waves' registers."""
+        """A new group with the chosen waves' registers; this one must not be used any more.
+
+        Neighbours, which is what the waves of one path mostly are, keep their storage: copying it costs more than all
+        that such waves do until they part.
+        """
         self.matrix.release(self.quads)
-        part = Waves(
-            self.sgpr[:, chosen],
-            self.quads[:, chosen],
-            self.scc[chosen],
-            self.workgroup[chosen],
+        part = _run(chosen)
+        group = Waves(
+            self.sgpr[:, part],
+            self.quads[:, part],
+            self.scc[part],
+            self.workgroup[part],
             self.lds,
             pc=pc,
         )
-        part.number = self.number[chosen]
-        part.exec_changed()
-        return part
+        group.number = self.number[part]
+        group.exec_changed()
+        return group
 
     def exec_changed(self) -> None:
         """Recompute the lane mask after EXEC was written."""
@@ -107,6 +112,12 @@ class Waves:
             self.v[register][...] = value
         else:
             np.copyto(self.v[register], value, where=self.exec_mask)
+
+
+def _run(chosen: NDArray[np.bool_]) -> slice | NDArray[np.bool_]:
+    """The chosen waves as a slice, where they lie side by side."""
+    first, count = int(chosen.argmax()), int(chosen.sum())
+    return slice(first, first + count) if chosen[first : first + count].all() else chosen
 
 
 def lanes_of(pair: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 import pytest
 from emulator_harness import BASE, ENDPGM, execute, start
 
+from argpack.emulator import program as program_module
 from argpack.emulator.memory import DeviceMemory
 from argpack.emulator.program import Program
 from argpack.errors import UnsupportedError
@@ -38,6 +39,20 @@ def test_execution_that_leaves_the_code(pc, code):
 def test_code_without_an_end(assembler):
     with pytest.raises(UnsupportedError, match="execution left the code: program counter 0x1004"):
         program(assembler.code("s_nop 0")).block(BASE)
+
+
+def test_compiling_ahead_leaves_code_that_is_refused_for_when_it_is_reached(assembler, monkeypatch):
+    text = "s_cbranch_scc1 refused\ns_barrier\ns_branch end\nrefused: s_getpc_b64 s[4:5]\nend: s_nop 0"
+    made = program(assembler.code(text) + ENDPGM)
+    made.compile(BASE)
+    read = []
+    monkeypatch.setattr(program_module, "decode", lambda *_: read.append(1))
+    assert made.block(BASE).kind == "conditional"
+    assert [made.block(BASE + at).kind for at in (4, 8, 16)] == ["barrier", "branch", "end"]
+    assert not read
+    monkeypatch.undo()
+    with pytest.raises(UnsupportedError, match="does not execute s_getpc_b64"):
+        made.block(BASE + 12)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from emulator_harness import memory_with
+from emulator_harness import memory_with, start
 
 from argpack.codeobject import parse
 from argpack.emulator import engine
@@ -217,6 +217,21 @@ def test_matrix_products_wait_across_a_branch_that_splits_the_group(kernel):
     )
     out, _ = run(kernel(text), groups=2, items=128, size=4)
     assert out.view(np.float32)[..., 0].tolist() == [[128.0] * 64 + [256.0] * 64] * 2
+
+
+@pytest.mark.parametrize("chosen", [[0, 1, 1, 0], [1, 0, 0, 1], [1, 1, 1, 1]])
+def test_waves_that_part_do_not_touch_each_others_registers(chosen):
+    waves = start(4)
+    taken = np.array(chosen, dtype=np.bool_)
+    numbers = np.arange(4, dtype=np.uint32)
+    waves.v[7][...] = numbers[:, None]
+    waves.sgpr[5] = numbers
+    part, rest = waves.take(taken, pc=8), waves.take(~taken, pc=12)
+    part.write(7, part.v[7] + np.uint32(100))
+    part.sgpr[5] += np.uint32(100)
+    assert part.sgpr[5].tolist() == part.v[7][:, 63].tolist() == (numbers[taken] + 100).tolist()
+    assert rest.sgpr[5].tolist() == rest.v[7][:, 63].tolist() == numbers[~taken].tolist()
+    assert (part.number.tolist(), rest.number.tolist()) == (numbers[taken].tolist(), numbers[~taken].tolist())
 
 
 def test_a_wave_that_has_ended_is_not_awaited_at_a_barrier(kernel):
