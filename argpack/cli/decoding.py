@@ -59,6 +59,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how the digits of words of several bytes stand: little-endian, or in the order of memory "
         "(default: what the format says)",
     )
+    parser.add_argument(
+        "--base",
+        type=_base,
+        metavar="OFFSET",
+        help="the offset in the dump at which the buffer begins, `first` for the first there is (default: 0, or "
+        "the first where offsets are addresses)",
+    )
+
+
+def _base(text: str) -> int:
+    """An offset in any base of Python, or `first`; argparse reports a ValueError."""
+    from argpack.hexdump import FIRST
+
+    number = FIRST if text == "first" else int(text, 0)
+    if number < 0 and text != "first":
+        raise ValueError(text)
+    return number
 
 
 def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:

@@ -60,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
         return diff_code(args)
     from argpack.hexdump import read_pair
 
-    first, second = read_pair(args.first, args.second, format_name=args.format, word_order=args.word_order)
+    first, second = read_pair(
+        args.first, args.second, format_name=args.format, word_order=args.word_order, base=args.base
+    )
     chosen = decoding.decode(args.kernel, [first, second])
     if chosen is None:
         return _by_bytes(first, second, args)
@@ -72,7 +74,7 @@ def _against(args: argparse.Namespace) -> int:
 
     if args.second is not None:
         raise InputError("--against takes the place of a second dump, found both")
-    dump = read(args.first, format_name=args.format, word_order=args.word_order)
+    dump = read(args.first, format_name=args.format, word_order=args.word_order, base=args.base)
     chosen = decoding.decode(args.kernel, [dump])
     if chosen is None:
         raise decoding.undecided(dump)

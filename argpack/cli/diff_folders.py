@@ -72,7 +72,7 @@ def _alone(name: str, args: argparse.Namespace, *, in_first: bool) -> Pair:
 def _pair(name: str, args: argparse.Namespace) -> Pair:
     try:
         paths = Path(args.first, name), Path(args.second, name)
-        first, second = read_pair(*paths, format_name=args.format, word_order=args.word_order)
+        first, second = read_pair(*paths, format_name=args.format, word_order=args.word_order, base=args.base)
         chosen = decoding.decode(args.kernel, [first, second])
         if chosen is None:
             raise decoding.undecided(first)

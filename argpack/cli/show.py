@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from argpack.hexdump.annotate import annotated
     from argpack.hexdump.table import text_line
 
-    dump = read(args.file, format_name=args.format, word_order=args.word_order)
+    dump = read(args.file, format_name=args.format, word_order=args.word_order, base=args.base)
     chosen = decoding.decode(args.kernel, [dump])
     if chosen is None:
         raise decoding.undecided(dump)

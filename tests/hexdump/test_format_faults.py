@@ -84,12 +84,12 @@ FAULTS = [
     (
         "+0000  00000001 00g0\n",
         None,
-        "d: the order of bytes in groups of 4 is not stated: choose one with --word-order little or memory",
+        "d:1: the text beside the bytes contradicts them: expected '....', found '00g0'",
     ),
     (
         "+0000  00000001 0002 00\n",
         "word-groups",
-        "d: the order of bytes in groups of 4 is not stated: choose one with --word-order little or memory",
+        "d:1: expected groups of 4 bytes, found '0002'",
     ),
     ("0: 00 01\n4: 02 03\n", None, "d:2: expected offset 0002, or an elision before it, found 0004"),
     # gdb
@@ -150,7 +150,7 @@ FAULTS = [
     (
         "0x123 0x456",
         None,
-        "d:1: expected a dump in a known format (--format lists them), found '0x123 0x456'",
+        "d:1: numbers in hex state no size of an element: write a type, as in uint32_t args[] = {0x1, 0x2}",
     ),
     # literals
     ("uint8_t a[4] = {1, 2};", None, "d: expected 4 elements as declared, found 2"),

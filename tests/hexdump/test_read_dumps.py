@@ -143,7 +143,13 @@ BAD = [
     (f"0000 | {ROW}\n0032 | {ROW}", "d:2: expected offset 0016, or an elision before it, found 0032"),
     (f"0000 | {ROW}\n0010 | {ROW}", "d:2: offset 0010 overlaps the rows before it, expected 0016"),
     (f"0000 | {ROW}\n0000 | {ROW}", "d:2: offset 0000 overlaps the rows before it, expected 0016"),
-    (f"0016 | {ROW}", "d:1: expected offset 0000, or an elision before it, found 0016"),
+    (
+        f"0016 | {ROW}",
+        (
+            "d:1: expected offsets from 0 on, found '0016': --base first if the buffer begins there, a line [...] "
+            "before it if rows are left out"
+        ),
+    ),
     (f"{HEADING}0000 | 00 01\n0016 | {ROW}", "d:3: expected 16 bytes in a row before the last, found 2"),
     (f"0000 | {ROW}\n[...]\n0016 | {ROW}", "d:2: elision covers no byte: the next offset is 0016"),
     (f"0000 | {ROW}\n[...]\n[...]\n0064 | {ROW}", "d:3: elision follows an elision on line 2"),

@@ -106,5 +106,7 @@ def _prefix() -> re.Pattern[str]:
         r"\[(?:rank|default|worker)?\d+\]:",  # torchrun
         r"\[\d+,\d+\](?:<std(?:out|err)>)?:",  # mpirun --tag-output
         rf"{level}:[\w.-]+:",  # Python's logging
+        # The label of dwords that are loaded into registers before a kernel starts.
+        r"(?:kern(?:el)?[ _]?args?[ _])?[Pp]reload\w*(?:[ _]dwords?)?(?:\[[^\]]{0,40}\])? ?[:=](?=\s*0x)",
     )
     return re.compile(rf"(?:(?:{'|'.join(tight)})\s*|(?:{'|'.join(spaced)})(?:\s+|$))(?:[-|:]\s+)?")

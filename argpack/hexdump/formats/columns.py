@@ -9,10 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
-from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, is_cell, quoted, units, word
-from argpack.hexdump.formats.rows import LARGEST_OFFSET, REPEATED, UNKNOWN, Elision, Row, assemble
+from argpack.hexdump.formats.input import (
+    LITTLE,
+    MEMORY,
+    WORD_ORDERS,
+    Format,
+    form,
+    is_cell,
+    quoted,
+    units,
+    word,
+)
+from argpack.hexdump.formats.rows import LARGEST_OFFSET, REPEATED, UNKNOWN, Elision, Joined, Row, assemble
 from argpack.hexdump.formats.sections import ELISIONS
-from argpack.hexdump.formats.styles import BARS, NO_TEXT, PLAIN, STYLES
+from argpack.hexdump.formats.styles import ANGLES, BARS, NO_TEXT, PLAIN, STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,17 +40,35 @@ def read(source: Input, style: Style) -> Dump:
     """The dump; InputError names the line of the first fault."""
     unit = _unit(source, style)
     order = source.ordered(style.order) if unit > 1 else MEMORY
-    if not order:
-        raise source.fault(
-            f"the order of bytes in groups of {unit} is not stated: choose one with --word-order little or memory"
-        )
-    found = assemble(
+    order = order or _order_of_text(source, style, unit)
+    found = _assembled(source, style, unit, order)
+    return source.dump(found.data, found.known, form=form(style.name, order, unit))
+
+
+def _assembled(source: Input, style: Style, unit: int, order: str) -> Joined:
+    return assemble(
         source,
         _rows(source, style, unit, order),
         shown=style.shown,
         padding=unit - 1 if style.padded else 0,
     )
-    return source.dump(found.data, found.known, form=form(style.name, order, unit))
+
+
+def _order_of_text(source: Input, style: Style, unit: int) -> str:
+    """The only order of bytes in groups that agrees with the text beside them. Raises InputError."""
+    faults = []
+    for order in WORD_ORDERS:
+        try:
+            _assembled(source, style, unit, order)
+        except InputError as error:
+            faults.append((order, error))
+    if len(faults) == 1:
+        return next(order for order in WORD_ORDERS if order != faults[0][0])
+    if faults and str(faults[0][1]) == str(faults[1][1]):
+        raise faults[0][1]
+    raise source.fault(
+        f"the order of bytes in groups of {unit} is not stated: choose one with --word-order little or memory"
+    )
 
 
 def fits(source: Input, style: Style) -> bool:
@@ -49,15 +77,20 @@ def fits(source: Input, style: Style) -> bool:
     offset, rest = _split(line, style)
     if offset is None or not is_cell(rest.split(None, 1)[0] if rest.strip() else ""):
         return False
+    if style.base == 8 and style.digits == _OCTAL_WORD and len(source.lines) == 1:
+        return False  # a row of od -An may begin with a word of zero
     lead = line[0] == "+" or line[:2] in {"0x", "0X"}
     unit = _unit_of(rest, style)
+    if style.rare:
+        elided = any(line in ELISIONS for _, line in source.lines)
+        return unit in style.units and (elided or not _is_xxd(source))
     if style.right_aligned and unit == _XXD_GROUP and not lead:
         return not _is_xxd(source)
     return unit in (style.led if lead else style.units)
 
 
 def _is_xxd(source: Input) -> bool:
-    """Whether xxd may have written it: its groups have two bytes unless told otherwise, those of xxd -e four."""
+    """Whether plain xxd may have written it: groups of two bytes, where those of xxd -e have four, and hex offsets."""
     try:
         read(source, next(style for style in STYLES if style.name == "xxd"))
     except InputError:
@@ -176,7 +209,11 @@ def _read_cells(
         data += found[0]
         known += found[1]
     if text is not None:
-        _check_text(source, row.line, bytes(data), bytes(known), text)
+        # Beside a word that is filled up the text shows the bytes that are there.
+        lacking = len(data) - len(text.strip())
+        padded = style.padded and style.text is ANGLES and 0 < lacking < unit and not any(data[-lacking:])
+        end = len(data) - lacking if padded else len(data)
+        _check_text(source, row.line, bytes(data[:end]), bytes(known[:end]), text)
     return Row(row.line, row.offset, bytes(data), bytes(known))
 
 
@@ -321,6 +358,7 @@ FORMATS = {
         partial(read, style=style),
         partial(write, style=style),
         words=True,
+        offsets=True,
     )
     for style in STYLES
 }

@@ -37,6 +37,7 @@ def read(source: Input, *, by_symbol: bool) -> Dump:
         _assembled(source, rows, base, unit, order, by_symbol=by_symbol),
         shown=lambda offset: f"{offset + base:#x}",
         step=unit,
+        origin=base,
     )
     name = "gdb-symbol" if by_symbol else "gdb"
     return source.dump(found.data, found.known, form=form(name, order, unit))
@@ -156,6 +157,7 @@ FORMATS = {
         partial(read, by_symbol=by_symbol),
         partial(write, by_symbol=by_symbol),
         words=True,
+        offsets=True,
     )
     for name, by_symbol in (("gdb", False), ("gdb-symbol", True))
 }

@@ -16,6 +16,9 @@ Lines = tuple[tuple[int, str], ...]
 LITTLE, MEMORY = "little", "memory"
 WORD_ORDERS = (LITTLE, MEMORY)
 
+# The base of a dump whose buffer begins at its first offset, whatever that is.
+FIRST = -1
+
 
 @value()
 class Input:
@@ -23,8 +26,9 @@ class Input:
 
     `lines` has number (from 1) and stripped text of each line that is not blank, without colours and log prefixes;
     it is empty where `data`, the whole file, is no text. `heading` has the lines of prose before the dump.
-    `word_order` is None, or `little` or `memory` where the caller states what the format need not. `shape` is what
-    the first row looks like, where that was found out already.
+    `word_order` is None, or `little` or `memory` where the caller states what the format need not; `base` is the offset
+    in the dump at which the buffer begins, `FIRST` the first there is, None where nobody states it. `shape` is what the
+    first row looks like, where that was found out already.
     """
 
     source: str
@@ -32,6 +36,7 @@ class Input:
     lines: Lines = ()
     heading: tuple[str, ...] = ()
     word_order: str | None = None
+    base: int | None = None
     shape: str = ""
 
     @property
@@ -73,13 +78,15 @@ class Format(NamedTuple):
     """One dump format. `fits` says whether an input is meant to be this, `read` parses it (InputError).
 
     `write` gives the text (or the file) of a dump: InputError where the format cannot say it. `unit` is the size of
-    words in bytes, None for the usual one. `words` says whether an order of bytes matters to the format.
+    words in bytes, None for the usual one. `words` says whether an order of bytes matters to the format, `offsets`
+    whether its rows state offsets, so that a base matters.
     """
 
     fits: Callable[[Input], bool]
     read: Callable[[Input], Dump]
     write: Callable[[Dump, int | None], str | bytes]
     words: bool = False
+    offsets: bool = False
 
 
 def is_hex(text: str) -> bool:

@@ -100,4 +100,4 @@ def _row(source: Input, number: int, line: str) -> Row:
     return Row(number, int(offset), data, known)
 
 
-FORMATS = {"offset-table": Format(fits, read, write)}
+FORMATS = {"offset-table": Format(fits, read, write, offsets=True)}

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # xxd -p writes thirty bytes in a line.
 _WIDTH = 30
 
-_OD_OFFSET = 6
+_OFFSET = 4  # digits, the fewest that tools write
+_OCTAL_WORD = 6
 
 
 def read(source: Input) -> Dump:
@@ -38,12 +39,16 @@ def fits(source: Input) -> bool:
     """Whether the first line is hex digits only and does not begin with an offset."""
     if not source.lines or not is_hex("".join(source.lines[0][1].replace("??", "00").split())):
         return False
-    first, *rest = source.lines[0][1].split()
+    rows = [line.split() for _, line in source.lines]
+    # Six octal digits are a word of od -An: nobody groups three bytes.
+    if all(len(token) == _OCTAL_WORD and not token.strip("01234567") for row in rows for token in row):
+        return len(rows) == 1 and len(rows[0]) == 1
+    first, *rest = rows[0]
     lengths = {len(token) for token in rest}
     # Offsets are longer or shorter than what follows them, but for od -Ax, of six digits like its octal words.
-    differs = bool(lengths) and (lengths != {len(first)} or len(first) == _OD_OFFSET)
-    offset = len(first) >= 4 and not first.strip("0") and differs
-    return not (offset and all(len(line.split(None, 1)[0]) == len(first) for _, line in source.lines))
+    differs = bool(lengths) and (lengths != {len(first)} or len(first) == _OCTAL_WORD)
+    offset = len(first) >= _OFFSET and differs
+    return not (offset and all(len(row[0]) == len(first) for row in rows))
 
 
 def write(dump: Dump, unit: int | None) -> str:

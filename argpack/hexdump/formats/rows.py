@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from argpack.hexdump.formats.input import FIRST
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -53,12 +55,14 @@ def assemble(
     padding: int = 0,
     width: int = 0,
     step: int = 0,
+    origin: int = 0,
 ) -> Joined:
     """The bytes of rows of equal width, of which only the last may be shorter.
 
     `shown` prints an offset the way the format does. A last line that states the size may take away up to `padding`
     bytes of the last row, zeros all of them. `width` is that of a row, 0 where the first row tells it; offsets are
-    multiples of `step`, if 0 of the width that the rows before have.
+    multiples of `step`, if 0 of the width that the rows before have. `origin` was taken from all offsets already.
+    What lies before the base that the source states is left out.
     Raises InputError with the line of an offset that overlaps, goes back, leaves a gap without elision or is no
     multiple, of a short row in the middle, and of an elision that covers nothing or has no end.
     """
@@ -80,7 +84,8 @@ def assemble(
             elided = row
             continue
         if base is None:
-            base = row.offset if row.offset > LARGEST_OFFSET and not elided else 0
+            stated = source.base is not None or row.offset > LARGEST_OFFSET
+            base = row.offset if stated and not elided else 0
         offset, expected = row.offset - base, len(data)
         if not row.data:
             closed = row.line
@@ -129,7 +134,20 @@ def assemble(
             elided.line,
             "elision at the end leaves the size unknown: write the last row, ?? for unknown bytes",
         )
-    return Joined(bytes(data), bytes(known), closed)
+    start = _start(source, origin + (base or 0), origin, shown)
+    return Joined(bytes(data[start:]), bytes(known[start:]), closed)
+
+
+def _start(source: Input, first: int, origin: int, shown: Callable[[int], str]) -> int:
+    """How many bytes lie before the stated base; `first` is the first offset."""
+    if source.base is None or source.base == FIRST:
+        return 0
+    if source.base < first:
+        raise source.fault(
+            f"the first offset is {shown(first - origin)}, beyond the base {source.base:#x}: write [...] before it "
+            "where rows are left out"
+        )
+    return source.base - first
 
 
 def _fill(data: bytearray, known: bytearray, end: int, row: Row | None) -> None:

@@ -77,7 +77,7 @@ def is_row(line: str) -> bool:
     second = rest[0] if rest else ""
     bare = first.rstrip(":|")
     if bare.startswith(("0x", "0X", "+")):
-        return is_hex(bare.lstrip("+").removeprefix("0x").removeprefix("0X").rstrip(",") or "-")
+        return is_hex(bare.lstrip("+").partition(",")[0].removeprefix("0x").removeprefix("0X") or "-")
     if first.startswith("<") and first.endswith(">:"):
         return True
     if first.startswith("[") and ".." in first:

@@ -20,7 +20,8 @@ class Style(NamedTuple):
     `radix` of offsets, `base` of groups; `order` is the stated order of bytes in a group, empty for none. `width` is
     bytes in a row as written, `digits`, `least` and `most` those of an offset as written and as read. `separator` is
     `:`, nothing, or `?` for any. `closing`: the size stands on the last line; `padded`: the last group is filled up
-    with zeros; `repeats`: `*` is written for rows like the one before.
+    with zeros; `repeats`: `*` is written for rows like the one before; `rare`: it fits only where plain xxd does
+    not, or where rows are left out and both may.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Style(NamedTuple):
     closing: bool = False
     padded: bool = False
     repeats: bool = False
+    rare: bool = False
 
     @property
     def right_aligned(self) -> bool:
@@ -72,13 +74,15 @@ STYLES = (
           text=PLAIN),
     Style("xxd-e", ":", units=(2, 4, 8), led=(8,), usual=4, order=LITTLE, digits=8, least=2, most=16,
           text=PLAIN),
+    Style("xxd-d", ":", units=tuple(range(1, 17)), usual=2, radix=10, digits=8, least=8, most=8, text=PLAIN,
+          rare=True),
     Style("hexdump", units=(2,), usual=2, order=LITTLE, closing=True, padded=True, repeats=True),
     Style("hexdump-C", units=(1,), digits=8, least=8, most=16, text=BARS, closing=True, repeats=True),
     _od("od", 8, 8), _od("od-Ad", 10, 8), _od("od-Ax", 16, 8),
     _od("od-x", 8, 16), _od("od-x-Ad", 10, 16), _od("od-x-Ax", 16, 16),
     Style("debug-agent", ":", "0x", led=(4,), usual=4, order=LITTLE, digits=4, least=1, most=16, width=32),
     Style("word-groups", lead="+", units=(1, 2, 4, 8), led=(1, 2, 4, 8), usual=4, order="", digits=4, least=1,
-          most=16),
+          most=16, text=PLAIN),
     Style("offset-bytes", "?", units=(1,), led=(1,), digits=4, least=1, most=16),
     Style("offset-bytes-decimal", "?", units=(1,), led=(1,), radix=10, digits=4, least=1, most=6),
 )  # fmt: skip

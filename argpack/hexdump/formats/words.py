@@ -21,7 +21,7 @@ _BYTE = 2
 
 def read(source: Input) -> Dump:
     """The dump; every group must have as many digits as the first."""
-    first = source.lines[0][1].split()[0] if source.lines else ""
+    first = _tokens(source.lines[0][1])[0] if source.lines else ""
     digits, led = _digits(first)
     if len(digits) not in _DIGITS and not (led and len(digits) == _BYTE):
         number = source.lines[0][0] if source.lines else 1
@@ -30,7 +30,7 @@ def read(source: Input) -> Dump:
     order = source.ordered(LITTLE) if unit > 1 else MEMORY
     data, known = bytearray(), bytearray()
     for number, line in source.lines:
-        for token in line.split():
+        for token in _tokens(line):
             found, prefixed = _digits(token)
             if len(found) != len(digits) or not is_cell(found) or led != prefixed:
                 raise source.error(
@@ -46,18 +46,23 @@ def read(source: Input) -> Dump:
 
 def fits(source: Input) -> bool:
     """Whether the input is two or more groups, all of 4, 8 or all of 16 hex digits, or with `0x` before each."""
-    tokens = [token for _, line in source.lines for token in line.split()]
-    sizes = {len(token.rstrip(",")) for token in tokens}
+    tokens = [token for _, line in source.lines for token in _tokens(line)]
+    sizes = {len(token) for token in tokens}
     digits, led = _digits(tokens[0])
     if led:
         return len(digits) in {_BYTE, *_DIGITS}
     return len(tokens) > 1 and len(sizes) == 1 and sizes <= set(_DIGITS) and all(map(is_cell, tokens))
 
 
+def _tokens(line: str) -> list[str]:
+    """The words of a line, which blanks, commas or both may separate. A line of commas alone is one token."""
+    return line.replace(",", " ").split() or [line]
+
+
 def _digits(token: str) -> tuple[str, bool]:
     """The digits of a word, and whether `0x` stands before them."""
     if token[:2] in {"0x", "0X"}:
-        return token[2:].rstrip(","), True
+        return token[2:], True
     return token, False
 
 
