@@ -14,6 +14,8 @@ from argpack.launch import Buffer, Launch, Relocation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from argpack.capture.model import Capture, CapturedLaunch, CapturedMemory
     from argpack.codeobject import Kernel
     from argpack.launch import LaunchResult
@@ -87,6 +89,17 @@ def launch_of(capture: Capture, launch: CapturedLaunch) -> Launch:
     )
 
 
+def recorded_after(
+    capture: Capture, launch: CapturedLaunch, replayed: Launch
+) -> dict[str, NDArray[np.uint8]]:
+    """Contents after the recorded launch, by the names of `replayed`'s buffers; those not recorded are left out."""
+    return {
+        buffer.name: np.frombuffer(capture.contents(memory.after), np.uint8)
+        for memory, buffer in zip(launch.memory, replayed.buffers, strict=True)
+        if memory.after is not None
+    }
+
+
 def compare_with(capture: Capture, launch: CapturedLaunch, replayed: Launch, result: LaunchResult) -> Replay:
     """Hold the buffers after a replay of `replayed`, which `launch_of` made, against those recorded.
 
@@ -94,11 +107,12 @@ def compare_with(capture: Capture, launch: CapturedLaunch, replayed: Launch, res
     """
     differences, left_out = [], []
     compared = changed = 0
+    after = recorded_after(capture, launch, replayed)
     for memory, buffer in zip(launch.memory, replayed.buffers, strict=True):
-        if memory.after is None:
+        if buffer.name not in after:
             left_out.append(buffer.name)
             continue
-        recorded = np.frombuffer(capture.contents(memory.after), np.uint8)
+        recorded = after[buffer.name]
         found = result.buffers[buffer.name]
         compared += recorded.size
         if memory.before is not None and memory.before != memory.after:

@@ -1,7 +1,10 @@
 """Run a launch that `argpack capture --buffers` recorded, here, and compare the memory after it byte for byte.
 
-CAPTURE#n names the launch; --list shows them all. It runs on the emulator or on a GPU.
-Exit codes: 0 as recorded, 1 different, 2 could not be run or compared.
+CAPTURE#n names the launch; --list shows them all. It runs on the emulator or on a GPU. GPUs add floats in another
+order: where bytes differ and argpack knows what the kernel computes, the recorded and the replayed output are both
+held against a float64 reference of the recorded operands, with the tolerance of `argpack verify`. For other kernels,
+--ulp or --rtol state what may differ. Exit codes: 0 as recorded, or within the bound that is printed, 1 different,
+2 could not be run or compared.
 """
 
 from __future__ import annotations
@@ -14,10 +17,6 @@ if TYPE_CHECKING:
     import argparse
 
     from argpack.capture import Capture, CapturedLaunch
-    from argpack.capture.replay import Replay
-    from argpack.launch import LaunchResult
-
-_SHOWN = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("number", metavar="n", nargs="?", help="the launch, instead of #n")
     parser.add_argument("--list", action="store_true", help="list the launches, run none")
     parser.add_argument("--backend", choices=("auto", "emulator", "hip"), default="auto", help="where to run")
+    bound = parser.add_mutually_exclusive_group()
+    bound.add_argument(
+        "--ulp", type=_count, metavar="N", help="elements may be N numbers of their type apart"
+    )
+    bound.add_argument(
+        "--rtol", type=_fraction, metavar="R", help="elements may be R times the recorded one apart"
+    )
+    parser.add_argument(
+        "--type", choices=("bf16", "f16", "f32"), help="of the elements that --ulp and --rtol are about"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -34,6 +43,9 @@ def run(args: argparse.Namespace) -> int:
     from argpack.capture import read
     from argpack.capture.naming import split
 
+    bounded = args.ulp is not None or args.rtol is not None
+    if bounded != (args.type is not None):
+        raise InputError("--ulp and --rtol need the elements' type, --type, and that needs one of them")
     path, number = split(args.capture)
     if args.number is not None:
         digits = args.number.removeprefix("#")
@@ -48,18 +60,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _replay(capture: Capture, launch: CapturedLaunch, args: argparse.Namespace) -> int:
+    from argpack.capture.judge import Bound
     from argpack.capture.replay import compare_with, launch_of
+    from argpack.cli import replay_report
     from argpack.cli.progress import Progress
     from argpack.launch.select import select_backend
 
+    bound = Bound(args.type, ulp=args.ulp, rtol=args.rtol) if args.type else None
     try:
         replayed = launch_of(capture, launch)
         backend, choice = select_backend(args.backend, replayed.code_object)
         if not args.json:
-            print(*_header(capture, launch, choice), sep="\n", flush=True)
+            print(*replay_report.header(capture, launch, choice), sep="\n", flush=True)
         with Progress("workgroups") as progress:
             result = backend.run(replayed, progress=progress)
         replay = compare_with(capture, launch, replayed, result)
+        judgement = replay_report.judged(capture, launch, replayed, result, bound)
     except MemoryError as error:
         raise UnavailableError(
             f"{capture.source}#{launch.number}: not enough memory on this machine: {error}"
@@ -67,71 +83,11 @@ def _replay(capture: Capture, launch: CapturedLaunch, args: argparse.Namespace) 
     if args.json:
         import json
 
-        print(json.dumps(_as_json(capture, launch, replay, backend.name, result), indent=2))
+        value = replay_report.as_json(capture, launch, replay, judgement, backend.name, result)
+        print(json.dumps(value, indent=2, allow_nan=False))
     else:
-        print(*_verdict(replay, result), sep="\n")
-    return int(not replay.passed)
-
-
-def _header(capture: Capture, launch: CapturedLaunch, choice: str) -> list[str]:
-    times = "×".join
-    return [
-        f"launch   {capture.source}#{launch.number}, {launch.api} by process {launch.pid}",
-        f"kernel   {launch.kernel} (code object {(launch.code or '')[:16]})",
-        f"grid     {times(map(str, launch.grid))} workgroups of {times(map(str, launch.block))} work-items",
-        f"memory   {len(launch.memory)} allocations, {sum(m.size for m in launch.memory):,} bytes",
-        *(f"remark   {text}" for text in launch.remarks),
-        f"backend  {choice}",
-    ]
-
-
-def _verdict(replay: Replay, result: LaunchResult) -> list[str]:
-    changed = f"{replay.changed:,} of them changed by the recorded launch"
-    lines = []
-    if replay.passed:
-        lines.append(f"PASS: {replay.compared:,} bytes are as recorded, {changed}")
-    else:
-        wrong = sum(difference.count for difference in replay.differences)
-        lines.append(f"FAIL: {wrong:,} of {replay.compared:,} bytes differ, {changed}")
-    lines += [f"      memory error: {text}" for text in replay.errors]
-    for each in replay.differences[:_SHOWN]:
-        lines.append(
-            f"      {each.name}: {each.count:,} of {each.size:,} bytes, the first at {each.offset:#x}: "
-            f"recorded {each.recorded:02x}, found {each.found:02x}"
-        )
-    if len(replay.differences) > _SHOWN:
-        lines.append(f"      and {len(replay.differences) - _SHOWN} allocations more")
-    lines += [f"      {name}: not recorded after the launch, not compared" for name in replay.left_out]
-    lines += [f"      finding: {text}" for text in result.findings[:_SHOWN]]
-    return lines
-
-
-def _as_json(
-    capture: Capture, launch: CapturedLaunch, replay: Replay, backend: str, result: LaunchResult
-) -> dict[str, object]:
-    return {
-        "capture": capture.source,
-        "launch": launch.number,
-        "kernel": launch.kernel,
-        "backend": backend,
-        "verdict": "pass" if replay.passed else "fail",
-        "compared_bytes": replay.compared,
-        "changed_bytes": replay.changed,
-        "differences": [
-            {
-                "buffer": each.name,
-                "bytes": each.size,
-                "different": each.count,
-                "first_offset": each.offset,
-                "recorded": each.recorded,
-                "found": each.found,
-            }
-            for each in replay.differences
-        ],
-        "memory_errors": list(replay.errors),
-        "left_out": list(replay.left_out),
-        "findings": list(result.findings),
-    }
+        print(*replay_report.verdict(replay, judgement, result), sep="\n")
+    return int(not replay_report.passed(replay, judgement))
 
 
 def _list(capture: Capture, launches: tuple[CapturedLaunch, ...], *, as_json: bool) -> int:
@@ -180,3 +136,24 @@ def _row(launch: CapturedLaunch) -> dict[str, object]:
         "error": launch.error,
         "remarks": launch.remarks,
     }
+
+
+def _count(text: str) -> int:
+    import argparse
+
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number, found {text}")
+    return int(text)
+
+
+def _fraction(text: str) -> float:
+    import argparse
+    import math
+
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"expected 0 or more and less than 1, found {text}")
+    return number

@@ -166,7 +166,7 @@ def _resources(check: Check) -> str:
 def _verdict_lines(done: Outcome, *, colour: bool) -> Iterator[str]:
     verdict = done.verdict
     word, tone = ("PASS", Tone.GOOD) if verdict.passed else ("FAIL", Tone.ALARM)
-    yield paint(f"{word}  {_numbers(verdict)}", tone, colour=colour)
+    yield paint(f"{word}  {numbers(verdict)}", tone, colour=colour)
     if not verdict.passed:
         yield f"      {verdict.reason}"
     yield f"      kernel time {_time(done.result.kernel_seconds)} on {done.check.backend.description}"
@@ -177,7 +177,8 @@ def _verdict_lines(done: Outcome, *, colour: bool) -> Iterator[str]:
         )
 
 
-def _numbers(verdict: Verdict) -> str:
+def numbers(verdict: Verdict) -> str:
+    """`60416 outputs: 99.996 % bit-equal, at most 1 ulp apart, norm error 1.65e-03, 0 wrong`."""
     distances = f"at most {verdict.max_ulp} ulp apart, norm error {verdict.norm_error:.2e}"
     if verdict.non_finite == verdict.elements:
         distances = "none finite"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from argpack.values import anew, value
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from argpack.codeobject import Kernel
     from argpack.launch import Launch, LaunchResult
-    from argpack.numerics import Verdict
+    from argpack.numerics import Reference, Verdict
     from argpack.schema import KernargSchema
 
 
@@ -78,6 +78,20 @@ class Family:
     metadata_names: Mapping[str, tuple[str, ...]] = anew(dict)
     extras: tuple[Extra, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+@value(kw_only=True)
+class ExpectedOutput:
+    """What a launch should write: the matrix of `reference`, of `dtype`, whose rows are `row_bytes` apart in a buffer.
+
+    `offset` is that of its first element in the buffer called `buffer`.
+    """
+
+    buffer: str
+    offset: int
+    row_bytes: int
+    dtype: Literal["bfloat16", "float32"]
+    reference: Reference
 
 
 @value(kw_only=True)

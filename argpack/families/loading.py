@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argpack.codeobject import CodeObject, Kernel
-    from argpack.families.family import Family, Problem, Workload
+    from argpack.families.family import ExpectedOutput, Family, Problem, Workload
+    from argpack.launch import Launch
 
 
 class Workloads(Protocol):
@@ -39,6 +40,9 @@ class Workloads(Protocol):
         overrides: Mapping[str, int | float] = ...,
     ) -> Workload:
         """A launch on random operands; RefusedError for what is known to go wrong, unless `force`."""
+
+    def expected_output(self, launch: Launch) -> ExpectedOutput:
+        """What a launch that somebody else built should write; InputError where its buffers do not tell."""
 
 
 def load_workloads(family: Family) -> Workloads:

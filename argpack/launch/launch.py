@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from argpack.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -52,6 +54,28 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_lds: int = 0
+
+    def buffer_at(self, offset: int) -> str:
+        """Name of the buffer that the pointer at `offset` of the arguments points into. Raises InputError."""
+        return self._relocation(offset).buffer
+
+    def pointed_at(self, offset: int, size: int, what: str) -> tuple[NDArray[np.uint8], int]:
+        """`size` bytes from where the pointer at `offset` of the arguments points, and where that is in its buffer.
+
+        Raises InputError, which calls them `what`, where the pointer is null or the buffer ends before them.
+        """
+        found = self._relocation(offset)
+        data = next(buffer.data for buffer in self.buffers if buffer.name == found.buffer)
+        if found.addend < 0 or found.addend + size > data.size:
+            left = max(0, data.size - found.addend)
+            raise InputError(f"{what}: expected {size:,} bytes in its buffer, found {left:,}")
+        return data[found.addend : found.addend + size], found.addend
+
+    def _relocation(self, offset: int) -> Relocation:
+        for relocation in self.relocations:
+            if relocation.offset == offset:
+                return relocation
+        raise InputError(f"the pointer at {offset:#x} of the arguments points into no buffer")
 
 
 @dataclass(frozen=True, slots=True)

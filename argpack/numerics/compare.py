@@ -203,7 +203,7 @@ def _add_differing(
         tally.first_bad = (block.first_row + row, column)
     comparable = finite & np.isfinite(kind.values(expected))
     if comparable.any():
-        distance = np.abs(_ordinal(bits[comparable]) - _ordinal(expected[comparable]))
+        distance = np.abs(ordinal(bits[comparable]) - ordinal(expected[comparable]))
         tally.max_ulp = max(tally.max_ulp, int(distance.max()))
 
 
@@ -287,7 +287,7 @@ def _matches(bits: Bits, reference: Reference, rounding: Rounding) -> bool:
     )
 
 
-def _ordinal(bits: Bits) -> NDArray[np.int64]:
+def ordinal(bits: Bits) -> NDArray[np.int64]:
     """Position on the line of numbers of that type: neighbours differ by 1, both zeros are 0."""
     sign = 1 << (8 * bits.dtype.itemsize - 1)
     wide = bits.astype(np.int64)

@@ -18,6 +18,7 @@ from argpack.families.aiter_f4gemm.launches import Plan, build
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.operands import random_operands
 from argpack.families.aiter_f4gemm.placement import Placement, b_layout, misplacements
+from argpack.families.aiter_f4gemm.recorded import expected_output
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import usage
 from argpack.families.family import Problem, Workload
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from argpack.codeobject import CodeObject, Kernel
 
-__all__ = ["Placement", "default_problem", "field_values", "prepare", "refusals", "tile"]
+__all__ = ["Placement", "default_problem", "expected_output", "field_values", "prepare", "refusals", "tile"]
 
 _NOTHING: Mapping[str, int | float] = MappingProxyType({})
 _CONTRACT = Placement()

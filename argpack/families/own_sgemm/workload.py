@@ -15,6 +15,7 @@ from argpack.families.family import Problem, Workload
 from argpack.families.overrides import contradictions
 from argpack.families.own_sgemm.arguments import field_values
 from argpack.families.own_sgemm.cross_check import cross_check
+from argpack.families.own_sgemm.recorded import expected_output
 from argpack.families.own_sgemm.schema import SCHEMA, usage
 from argpack.families.verdicts import with_failures
 from argpack.launch import Buffer, Launch, Relocation
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from argpack.launch import LaunchResult
     from argpack.numerics import Verdict
 
-__all__ = ["default_problem", "field_values", "prepare", "refusals", "tile"]
+__all__ = ["default_problem", "expected_output", "field_values", "prepare", "refusals", "tile"]
 
 BLOCK = (16, 16, 1)  # work-items, one an element of D
 # A signalling NaN: arithmetic never makes it, so an element that still holds it was not written.
