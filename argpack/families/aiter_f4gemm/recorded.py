@@ -11,7 +11,7 @@ import numpy as np
 
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm import limits
-from argpack.families.aiter_f4gemm.geometry import grid, k_slices, round_up
+from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, grid, k_slices, round_up
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.placement import SCALE_LAYOUT, b_layout
 from argpack.families.aiter_f4gemm.schema import SCHEMA
@@ -109,9 +109,9 @@ def _b_codes(
 def _scales(
     launch: Launch, operand: str, rows: int, k: int, values: Mapping[str, int | float]
 ) -> NDArray[np.uint8]:
-    columns = k // limits.SCALE_BLOCK
-    padded = _stride(values, f"stride_Scale{operand}0", round_up(columns, limits.SCALE_COLUMNS))
-    if padded % limits.SCALE_COLUMNS:
+    columns = k // SCALE_BLOCK
+    padded = _stride(values, f"stride_Scale{operand}0", round_up(columns, SCALE_COLUMNS))
+    if padded % SCALE_COLUMNS:
         raise InputError(f"stride_Scale{operand}0: expected a multiple of 8, found {padded}")
     field = f"ptr_Scale{operand}"
     image, _ = launch.pointed_at(SCHEMA.offset(field), round_up(rows, limits.SCALE_ROWS) * padded, field)
