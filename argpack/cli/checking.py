@@ -122,7 +122,7 @@ def prepare_check(path: Path, args: argparse.Namespace) -> Check:
     problem = problem_of(args, workloads.default_problem(kernel.name))
     situation = _situation(args, workloads, family)
     overrides = overrides_of(args.set, family.schema)
-    with _enough_memory(problem):
+    with enough_memory(problem):
         workload = workloads.prepare(
             code_object, kernel, problem, force=args.force, overrides=overrides, **situation
         )
@@ -137,7 +137,7 @@ def prepare_check(path: Path, args: argparse.Namespace) -> Check:
 
 def run_check(check: Check, progress: Callable[[int, int], None] | None) -> Outcome:
     """Launch and judge; ArgpackError where that cannot be done."""
-    with _enough_memory(check.problem):
+    with enough_memory(check.problem):
         result = check.backend.run(check.workload.launch, progress=progress)
         return Outcome(check, result, check.workload.judge(result), _timing(check))
 
@@ -151,7 +151,8 @@ def _timing(check: Check) -> Timing | None:
 
 
 @contextlib.contextmanager
-def _enough_memory(problem: Problem) -> Iterator[None]:
+def enough_memory(problem: Problem) -> Iterator[None]:
+    """Turn what is too large for this machine into UnavailableError."""
     try:
         yield
     except MemoryError as error:

@@ -67,7 +67,7 @@ def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Operands:
+class Operands:
     """float32: `a` (M, K), `b` (K, N), `c` (M, N) or None where beta is 0."""
 
     a: NDArray[np.float32]
@@ -94,7 +94,7 @@ def prepare(
     reasons = contradictions(SCHEMA, values, overrides, usage(kernel.name))
     if reasons and not force:
         raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
-    operands = _random_operands(problem)
+    operands = random_operands(problem)
     inputs = {"A": operands.a, "B": operands.b, "C": operands.c}
     buffers = [Buffer("D", _bytes(np.full((problem.m, problem.n), SENTINEL, np.uint32)), initialised=False)]
     buffers += [Buffer(name, _bytes(data)) for name, data in inputs.items() if data is not None]
@@ -119,14 +119,14 @@ def prepare(
     )
 
 
-def _random_operands(problem: Problem) -> _Operands:
+def random_operands(problem: Problem) -> Operands:
     rng = np.random.default_rng(problem.seed)
     m, n, k = problem.m, problem.n, problem.k
     a, b, c = (rng.standard_normal(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
-    return _Operands(a, b, c if problem.beta != 0 else None)
+    return Operands(a, b, c if problem.beta != 0 else None)
 
 
-def _judge(problem: Problem, operands: _Operands, result: LaunchResult) -> Verdict:
+def _judge(problem: Problem, operands: Operands, result: LaunchResult) -> Verdict:
     """Hold D against the float64 reference. Fails, too, on outputs never written and on a memory error."""
     output = result.buffers["D"].view(np.float32).reshape(problem.m, problem.n)
     reference = sgemm_reference(operands.a, operands.b.T, operands.c, alpha=problem.alpha, beta=problem.beta)
