@@ -177,6 +177,10 @@ class _Result:
         """Hypotheses that give the output."""
         result = search(self.runner, base, self.output, given=known, progress=progress)
         self.excluded = list(result.excluded)
+        if len(result.found) > 1:
+            self.notes.append(
+                f"{len(result.found)} causes give this output; files of what was placed or passed would tell"
+            )
         return [_finding(one, "your" if self.given.output is not None else "this") for one in result.found]
 
     def _unconfirmed(self, hints: Sequence[Clue]) -> list[Finding]:

@@ -12,7 +12,7 @@ from argpack.explain.scene import Placed, Scene
 from argpack.explain.situation import Situation
 from argpack.families.aiter_f4gemm import limits
 from argpack.families.aiter_f4gemm.arguments import POINTERS, field_values
-from argpack.families.aiter_f4gemm.geometry import BLOCK, grid, k_slices, round_up
+from argpack.families.aiter_f4gemm.geometry import BLOCK, SCALE_BLOCK, SCALE_COLUMNS, grid, k_slices, round_up
 from argpack.families.aiter_f4gemm.judge import SENTINEL
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.operands import random_operands
@@ -57,7 +57,7 @@ def random_logical(problem: Problem) -> dict[str, NDArray[np.generic]]:
 
 def shapes(problem: Problem) -> dict[str, tuple[int, int]]:
     """Rows and columns of each logical operand, uint8: packed fp4 codes and E8M0 scales."""
-    packed, blocks = problem.k // 2, problem.k // limits.SCALE_BLOCK
+    packed, blocks = problem.k // 2, problem.k // SCALE_BLOCK
     return {
         "A": (problem.m, packed),
         "B": (problem.n, packed),
@@ -68,7 +68,7 @@ def shapes(problem: Problem) -> dict[str, tuple[int, int]]:
 
 def sizes(name: str, shape: tuple[int, int]) -> dict[str, int]:
     """m or n, and k, of a logical operand of `shape`, (rows, bytes)."""
-    per_byte = 2 if name in {"A", "B"} else limits.SCALE_BLOCK
+    per_byte = 2 if name in {"A", "B"} else SCALE_BLOCK
     return {"m" if name in {"A", "ScaleA"} else "n": shape[0], "k": shape[1] * per_byte}
 
 
@@ -79,7 +79,7 @@ def read_image(kernel_name: str, problem: Problem, name: str, image: NDArray[np.
     if name == "B":
         layout = layout_named(b_layout(parse(kernel_name)))
     elif name in scales.BOTH:
-        layout, multiple = layout_named(SCALE_LAYOUT), limits.SCALE_COLUMNS
+        layout, multiple = layout_named(SCALE_LAYOUT), SCALE_COLUMNS
     shape = padded_shape(layout, rows, columns, col_multiple=multiple)
     whole = np.zeros(shape[0] * shape[1], np.uint8)
     whole[: image.size] = image[: whole.size]
@@ -121,7 +121,7 @@ def scene(
         },
         targets={name: buffer for name, buffer in POINTERS.items() if buffer != "C"},
         grid=count,
-        before=np.zeros((problem.m, problem.n), np.uint16) if len(slices) > 1 else None,
+        before=np.zeros((problem.m, problem.n), np.uint16) if _accumulates(variant, problem) else None,
     )
     reference = mxfp4_gemm_reference(
         a, marks.logical["ScaleA"], b, marks.logical["ScaleB"], alpha=problem.alpha, k_slices=slices
@@ -178,8 +178,8 @@ def _hypotheses(
 ) -> Iterator[Hypothesis]:
     """What is frequent first; layouts and grids, which are many, last."""
     use = usage(variant.name)
-    columns = problem.k // limits.SCALE_BLOCK
-    padded = round_up(columns, limits.SCALE_COLUMNS)
+    columns = problem.k // SCALE_BLOCK
+    padded = round_up(columns, SCALE_COLUMNS)
     order = list(scales.hypotheses(marks))
     others = [one for one in order if one.name.startswith("scales tiled")]
     yield from (one for one in order if one not in others)
@@ -189,11 +189,16 @@ def _hypotheses(
         for name in ("stride_ScaleA0", "stride_ScaleB0"):
             yield fields.unpadded_stride(name, columns, padded)
     yield from fields.hypotheses(SCHEMA, use, problem, stride_field=STRIDE_FIELD)
-    if slices > 1:
+    if _accumulates(variant, problem):
         yield grids.not_zeroed()
         yield from grids.split_hypotheses(problem.log2_k_split, right.grid, slices)
     yield from grids.hypotheses(problem, right.grid, BLOCK, (variant.tile_m, variant.tile_n), _TILES)
     yield from others
+
+
+def _accumulates(variant: Variant, problem: Problem) -> bool:
+    """Whether the launch adds to D: it does where it is told to split, even where a single slice is left."""
+    return variant.splits_k and problem.log2_k_split > 0
 
 
 def _limit_name(reason: str) -> str:
@@ -209,7 +214,7 @@ def _scales(variant: Variant, logical: Mapping[str, NDArray[np.generic]]) -> sca
             "ScaleA": limits.SCALE_ROWS if variant.preshuffled else limits.PLAIN_ROWS,
             "ScaleB": limits.SCALE_ROWS,
         },
-        columns=limits.SCALE_COLUMNS,
+        columns=SCALE_COLUMNS,
     )
 
 

@@ -74,7 +74,7 @@ def _row_major(scales: Scales) -> Iterator[Hypothesis]:
     fix = f"place them as {scales.layout.name}: `argpack layout apply {scales.layout.name}` or AITER's e8m0_shuffle"
     for names in _choices(scales.varied):
         yield Hypothesis(
-            name="scales row-major",
+            name=f"scales row-major ({_operands(names)})",
             what=f"{_of(names)} lie row by row, the kernel reads tiles ({scales.layout.name})",
             fix=fix,
             build=_placing(names, lambda name: _rows(scales, name, padded=True)),
@@ -83,7 +83,7 @@ def _row_major(scales: Scales) -> Iterator[Hypothesis]:
     if any(one.shape[1] % scales.columns for one in scales.logical.values()):
         for names in _choices(scales.varied):
             yield Hypothesis(
-                name="scales row-major, columns not padded",
+                name=f"scales row-major, columns not padded ({_operands(names)})",
                 what=f"{_of(names)} lie row by row without padding, the kernel reads tiles ({scales.layout.name})",
                 fix=fix,
                 build=_placing(names, lambda name: _rows(scales, name, padded=False)),
@@ -109,7 +109,7 @@ def _column_count(scales: Scales) -> Iterator[Hypothesis]:
     for names in _choices(scales.varied):
         for last in (True, False):
             yield Hypothesis(
-                name="column stride unpadded",
+                name=f"column stride unpadded ({_operands(names)}{'' if last else ', first write stays'})",
                 what=f"{_of(names)} were written with a column count of {columns}, the kernel reads them with {padded}",
                 fix=f"pad the columns to {padded} before the rows are placed: row group 1 begins at byte "
                 f"{padded * scales.layout.tile[0]}, not {columns * scales.layout.tile[0]}",
@@ -125,7 +125,7 @@ def _pads(scales: Scales) -> Iterator[Hypothesis]:
         meaning = "NaN" if value == 0xFF else f"2^{value - 127}" if value != 0x7F else "1.0"
         for names in _choices(BOTH):
             yield Hypothesis(
-                name=f"scale pad 0x{value:02x}",
+                name=f"scale pad 0x{value:02x} ({_operands(names)})",
                 what=f"the padding columns of {_of(names)} hold 0x{value:02x}, {meaning}, and the kernel multiplies "
                 "them in",
                 fix=f"fill the padding with 0x{scales.pad:02x}, 2^-127",
@@ -142,7 +142,7 @@ def _rows_not_padded(scales: Scales) -> Iterator[Hypothesis]:
             f"{count} to {padded_shape(scales.layout, count, 1)[0]}" for count in dict.fromkeys(rows.values())
         )
         yield Hypothesis(
-            name="scale rows not padded",
+            name=f"scale rows not padded ({_operands(names)})",
             what=f"the buffer of {_of(names)} ends with the last row, its tiles need rows padded: {sizes}",
             fix=f"allocate and place whole tiles of {tall} rows",
             build=_placing(names, _cut(scales)),
@@ -155,7 +155,7 @@ def _other_layouts(scales: Scales) -> Iterator[Hypothesis]:
             continue
         for names in _choices(scales.varied):
             yield Hypothesis(
-                name=f"scales tiled as {layout.name}",
+                name=f"scales tiled as {layout.name} ({_operands(names)})",
                 what=f"{_of(names)} lie as {layout.name}{_users(layout)}, the kernel reads {scales.layout.name}",
                 fix=f"`argpack layout convert {layout.name} {scales.layout.name}`",
                 build=_placing(names, _as(scales, layout)),
@@ -166,7 +166,7 @@ def _other_layouts(scales: Scales) -> Iterator[Hypothesis]:
 def _off_by_one(scales: Scales) -> Iterator[Hypothesis]:
     for names in _choices(BOTH):
         yield Hypothesis(
-            name="scales shifted by a column",
+            name=f"scales shifted by a column ({_operands(names)})",
             what=f"{_of(names)} stand one column, 32 elements of K, too late",
             fix="begin with the scale of the first block of K",
             build=_placing(names, _shifted(scales)),
@@ -182,7 +182,11 @@ def _choices(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _of(names: Sequence[str]) -> str:
-    return "the scales of " + " and ".join(NAMES[name] for name in names)
+    return f"the scales of {_operands(names)}"
+
+
+def _operands(names: Sequence[str]) -> str:
+    return " and ".join(NAMES[name] for name in names)
 
 
 def _users(layout: Layout) -> str:

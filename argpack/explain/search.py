@@ -35,6 +35,7 @@ class Why(enum.StrEnum):
 
     OUTPUT = "its output is another"
     FAULT = "its launch ends in a memory fault"
+    IMPOSSIBLE = "this problem cannot have it"
     NO_CHANGE = "it makes no difference to this problem"
     UNTOUCHED = "the outputs that it leaves alone, or writes twice, are not like that"
     GIVEN = "the files given say otherwise"
@@ -95,7 +96,10 @@ def search(
             _numbers(runner, base, output, hypothesis, found, excluded)
             continue
         situation = hypothesis.build(base)
-        if situation is None or (situation.digest in seen and seen[situation.digest] is None):
+        if situation is None:
+            excluded.append(_excluded(hypothesis, Why.IMPOSSIBLE))
+            continue
+        if situation.digest in seen and seen[situation.digest] is None:
             excluded.append(_excluded(hypothesis, Why.NO_CHANGE))
             continue
         if situation.digest in seen:

@@ -98,16 +98,17 @@ def _nibbles(a: Bytes, b: Bytes, layout: Layout) -> Iterator[Hypothesis]:
         if order is _MX:
             continue
         name = "nibbles swapped" if order.name == "high_first" else f"nibbles in order {order.name}"
+        either = " on one side" if order.name == "high_first" else ""
         for operand, logical in (("A", a), ("B", b)):
             yield Hypothesis(
-                name=f"{name} in {operand}",
+                name=f"{name}{either} ({operand})",
                 what=f"the fp4 codes of {operand} alone are packed as {order.name} ({order.doc}), the kernel takes "
                 "code 2i from the low nibble of byte i",
                 fix=f"pack {operand} with the even code of each pair in the low nibble",
                 build=_placing(operand, _packed(order.name, operand, logical, layout)),
             )
         yield Hypothesis(
-            name=f"{name} in A and B",
+            name=f"{name} (A and B)",
             what=f"the fp4 codes of A and B are packed as {order.name} ({order.doc}), other blocks of 32 share a scale",
             fix="pack both with the even code of each pair in the low nibble",
             build=_both(_packed(order.name, "A", a, layout), _packed(order.name, "B", b, layout)),
