@@ -67,27 +67,17 @@ def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, f
     tall, wide = (step.apart.value(drawn.rows, drawn.cols) or 1 for step in (row_step, col_step))
     width, height = (92.0, 58.0)
     tiles = [(i, j) for i in range(3) for j in range(3)]
+    outlines: list[Shape] = []  # of the tiles that are zoomed
     shapes.append(Text(x=x, y=_TOP - 34, text="Logical array", size=14, bold=True))
     shapes.append(Text(x=x, y=_TOP - 17, text=f"in tiles of {tall} x {wide}", size=11, fill=GREY))
     for i, j in tiles:
         left, top = x + 24 + j * width, _TOP + 16 + i * height
-        first = (i, j) == (0, 0)
         shapes.append(Box(x=left, y=top, width=width, height=height, fill=_EMPTY, stroke=GREY, line=1))
-        if first:
-            bands = 16
-            for band in range(bands):
-                fill = _colour(band * tall / bands, tall)
-                shapes.append(
-                    Box(
-                        x=left,
-                        y=top + band * height / bands,
-                        width=width,
-                        height=height / bands,
-                        fill=fill,
-                        stroke=fill,
-                    )
-                )
-            shapes.append(Box(x=left, y=top, width=width, height=height, stroke=ACCENT, line=2))
+        row = (parts[0].apart.value(drawn.rows, drawn.cols) or 0) if parts[0] and i == 2 else i * tall
+        if row < drawn.rows and j * wide < drawn.cols:
+            shapes += _bands(drawn, (row, tall), Box(x=left, y=top, width=width, height=height))
+            outlines.append(Box(x=left, y=top, width=width, height=height, stroke=ACCENT, line=2))
+    shapes += outlines
     notes = ["number: byte offset of a tile's first element"]
     if parts == (None, None):
         centres = {(i, j): (x + 24 + (j + 0.5) * width, _TOP + 16 + (i + 0.62) * height) for i, j in tiles}
@@ -104,8 +94,8 @@ def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, f
     for i, j in tiles:
         text = _first_offset(i, j, (row_step, col_step), parts)
         middle, top = x + 24 + (j + 0.5) * width, _TOP + 16 + i * height
-        if i:  # where the line of the order passes
-            half = 3.4 * len(text) + 2
+        if i and parts == (None, None):  # where the line of the order passes
+            half = 3.4 * len(text) + 5
             shapes.append(
                 Box(x=middle - half, y=top + 5, width=2 * half, height=15, fill=_EMPTY, stroke=_EMPTY)
             )
@@ -121,6 +111,16 @@ def _array_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, f
     for position, line in enumerate(describe(layout).splitlines()[1:]):
         shapes.append(Text(x=x, y=bottom + 28 + 18 * position, text=line, size=11))
     return right, bottom + 28 + 18 * len(steps(layout))
+
+
+def _bands(drawn: _Drawn, rows: tuple[int, int], tile: Box) -> Iterator[Shape]:
+    """The colours of a tile's rows, first and number."""
+    first, tall = rows
+    count = min(16, tall)
+    for band in range(count):
+        fill = _colour(first + band * tall / count, drawn.rows)
+        y, height = tile.y + band * tile.height / count, tile.height / count
+        yield Box(x=tile.x, y=y, width=tile.width, height=height, fill=fill, stroke=fill)
 
 
 def _repeat(layout: Layout, side: str) -> Step:
@@ -168,7 +168,7 @@ def _multiple(count: int, text: str) -> str:
 def _tile_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, float]:
     """Every element with its offset; arrows at the edges say how far an index moves in memory."""
     layout, rows, cols = drawn.layout, drawn.rows, drawn.cols
-    tall, wide = layout.tile
+    tall, wide = (_repeat(layout, side).apart.value(rows, cols) or 1 for side in ("row", "column"))
     digits = len(str(rows * cols - 1))
     width = max(26.0, 7.4 * digits + 10)
     row_steps = [s for s in _sorted(layout, "row") if (s.apart.value(rows, cols) or 0) < rows]
@@ -177,7 +177,7 @@ def _tile_panel(drawn: _Drawn, x: float, shapes: list[Shape]) -> tuple[float, fl
     top = _TOP + 18.0 + 20 * max(0, len(col_steps) - 1)
     what = "One tile" if (rows, cols) == (tall, wide) else f"{rows // tall * (cols // wide)} tiles"
     shapes.append(Text(x=x, y=_TOP - 34, text=f"{what}, zoomed", size=14, bold=True))
-    text = f"byte offset of each element, image of {rows} x {cols}; one colour for each row"
+    text = f"byte offset of each element of an image of R = {rows} rows, C = {cols} columns"
     shapes.append(Text(x=x, y=_TOP - 17, text=text, size=11, fill=GREY))
     for position, c in enumerate(drawn.columns):
         label = "…" if c is None else str(c)
