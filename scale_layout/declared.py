@@ -7,6 +7,7 @@ A file holds one table for each layout, named by it:
     tensor = "scales"                               # scales, weights, activations or any
     unit = "scale byte of one block of K"
     doc = "Blocks of 24 rows by 4 columns."
+    wave = 64                                       # 32 or 64, where the order is made for such waves
 
     [[scale_24x4.conventions]]                      # who uses it, with which padding; as many as there are
     name = "our_kernel"
@@ -18,6 +19,7 @@ A file holds one table for each layout, named by it:
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tomllib
 from typing import TYPE_CHECKING, Any
@@ -31,7 +33,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_LAYOUT_KEYS: dict[str, type] = {"pattern": str, "tensor": str, "unit": str, "doc": str, "conventions": list}
+_LAYOUT_KEYS: dict[str, type] = {
+    "pattern": str,
+    "tensor": str,
+    "unit": str,
+    "doc": str,
+    "wave": int,
+    "conventions": list,
+}
 _CONVENTION_KEYS: dict[str, type] = {
     "name": str,
     "row_multiple": int,
@@ -98,6 +107,7 @@ def _layout(where: str, name: str, table: object) -> Layout:
             pattern=values["pattern"],
             unit=values.get("unit", "byte"),
             doc=values.get("doc", "Declared by hand."),
+            wave=values.get("wave"),
         )
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
@@ -105,14 +115,7 @@ def _layout(where: str, name: str, table: object) -> Layout:
         _convention(f"{where}: conventions[{i}]", layout, item)
         for i, item in enumerate(values.get("conventions", []))
     )
-    return Layout(
-        name=layout.name,
-        tensor=layout.tensor,
-        pattern=layout.pattern,
-        unit=layout.unit,
-        doc=layout.doc,
-        conventions=conventions,
-    )
+    return dataclasses.replace(layout, conventions=conventions)
 
 
 def _convention(where: str, layout: Layout, table: object) -> Convention:

@@ -10,7 +10,7 @@ import numpy as np
 from scale_layout.evidence import agreement, elements, fits, holds, mistakes, require_varied, rule_of
 from scale_layout.image import padded_shape, padding_words, size_words
 from scale_layout.layout import Tensor
-from scale_layout.mistakes import Case, explanations
+from scale_layout.mistakes import Case, explanations, unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +113,8 @@ def _pad_bytes(
 def _unexplained(case: Case) -> str:
     rule = rule_of(case.layout, *case.shape)
     share = agreement(case.image, case.logical, rule)
+    if (words := unwritten(case)) is not None:
+        return words
     count, first = mistakes(case.image, case.logical, rule)
     total = case.logical.size
     if share < _NEARLY or first is None:

@@ -132,5 +132,7 @@ def _right(
 ) -> NDArray[np.bool_]:
     places = rule(r, c)
     inside = (places >= 0) & (places < image.size)
+    if not image.size:
+        return inside
     right: NDArray[np.bool_] = inside & (image[np.where(inside, places, 0)] == logical[r, c])
     return right

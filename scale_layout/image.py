@@ -67,7 +67,11 @@ def apply(
             raise InputError(
                 f"{layout.name}: {padding_words(rows, cols, shape)}, and pad_value=None refuses to pad"
             )
-        source = np.full(shape, pad_value, np.uint8)
+        try:
+            source = np.full(shape, pad_value, np.uint8)
+        except (MemoryError, ValueError) as error:
+            size = shape[0] * shape[1]
+            raise InputError(f"{layout.name}: an image of {size} bytes does not fit into memory") from error
         source[:rows, :cols] = logical
     axes = layout.axes
     return permute(source, tuple(axes.extents(*shape).values()), axes.permutation())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
+from argpack.errors import InputError
 from scale_layout.pattern import Pattern, parse_pattern
 
 
@@ -69,7 +70,8 @@ class Layout:
 
     `pattern` is in the notation of `scale_layout.pattern`. `unit` says what one byte of the logical array is.
     `tile`, the smallest block that the layout permutes, is what rows and columns are padded to unless the
-    caller pads further.
+    caller pads further. `wave` is the number of lanes of the waves that the order is made for, 64 or 32: a tile is
+    then one dword, or a few, for each lane. None where waves of any size read the same bytes.
     """
 
     name: str
@@ -77,10 +79,13 @@ class Layout:
     pattern: str
     unit: str
     doc: str
+    wave: int | None = None
     conventions: tuple[Convention, ...] = field(default=())
 
     def __post_init__(self) -> None:
         parse_pattern(self.pattern)
+        if self.wave not in {None, 32, 64}:
+            raise InputError(f"layout {self.name!r}: wave: expected 32 or 64 lanes, found {self.wave}")
 
     @property
     def axes(self) -> Pattern:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scale_layout.evidence import agreement, elements, fits, holds, rule_of
+from argpack.errors import InputError
+from scale_layout.evidence import agreement, elements, fits, holds, padded_shapes, rule_of
+from scale_layout.image import padded_shape
 from scale_layout.inverse import element
 from scale_layout.layout import Tensor
+from scale_layout.nibbles import NIBBLE_ORDERS, block_of, pack_nibbles, unpack_nibbles
 from scale_layout.strides import steps
 
 if TYPE_CHECKING:
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from scale_layout.evidence import Places, Rule
     from scale_layout.layout import Layout
 
+_ALL = 0.9  # a stale byte is the right one now and then
 ROW_MAJOR_PATTERN = "m k -> m k"
 
 
@@ -46,6 +51,47 @@ def explanations(case: Case) -> Iterator[str]:
     yield from _cut_off(case)
     yield from _wrong_count(case)
     yield from _other_values(case)
+
+
+def explanations_by(
+    layouts: Sequence[Layout], image: NDArray[np.uint8], logical: NDArray[np.uint8]
+) -> Iterator[str]:
+    """The words for each known mistake with one of `layouts` that explains all bytes of an image that is in none."""
+    for layout in layouts:
+        shapes = list(padded_shapes(layout, logical.shape, image.size))[:1]
+        with contextlib.suppress(InputError):  # this layout does not pad such arrays
+            shapes.append(padded_shape(layout, *logical.shape))
+        for shape in dict.fromkeys(shapes):
+            case = Case(layout=layout, shape=shape, image=image, logical=logical)
+            for part in (_applied_otherwise, _cut_off, _wrong_count, _other_values):
+                for sentence in part(case):
+                    yield sentence if sentence.startswith(layout.name) else f"{layout.name}: {sentence}"
+            if words := unwritten(case):
+                yield f"{layout.name}: {words}"
+
+
+def unwritten(case: Case) -> str | None:
+    """The words where all that is wrong is the end of every row, or the last rows, half of them at most."""
+    rule = rule_of(case.layout, *case.shape)
+    wrong = np.zeros(case.logical.shape, bool)
+    for r, c in elements(case.logical.shape):
+        places = rule(r, c)
+        inside = places < case.image.size
+        wrong[r, c] = True
+        wrong[r[inside], c[inside]] = case.image[places[inside]] != case.logical[r[inside], c[inside]]
+    for axis, noun in ((0, "column"), (1, "row")):
+        some = wrong.any(axis=axis)
+        first, length = int(some.argmax()), some.size
+        share = wrong[:, first:].mean() if noun == "column" else wrong[first:].mean()
+        if 2 * first >= length and share >= _ALL:
+            which = (
+                f"{noun} {first}, the last,"
+                if first == length - 1
+                else f"{noun}s {first} to {length - 1}, the last,"
+            )
+            verb = "was" if first == length - 1 else "were"
+            return f"{which} {verb} not written: all before lies where it must"
+    return None
 
 
 def _not_applied(case: Case) -> Iterator[str]:
@@ -75,7 +121,13 @@ def _applied_otherwise(case: Case) -> Iterator[str]:
         yield f"{layout.name} was undone where it should have been applied (invert in place of apply)"
     wrong = [one for one in case.layouts if one.pattern not in {layout.pattern, ROW_MAJOR_PATTERN}]
     for fit in fits(case.image, case.logical, wrong):
-        yield f"{fit.layout.name} was applied instead of {layout.name}"
+        yield f"{fit.layout.name} was applied instead of {layout.name}{_waves(fit.layout, layout)}"
+
+
+def _waves(applied: Layout, meant: Layout) -> str:
+    if not applied.wave or not meant.wave or applied.wave == meant.wave:
+        return ""
+    return f": it is for waves of {applied.wave} lanes, {meant.name} for waves of {meant.wave}"
 
 
 def _cut_off(case: Case) -> Iterator[str]:
@@ -126,7 +178,7 @@ def _wrong_count(case: Case) -> Iterator[str]:
             rule = _rule_with(case.layout, shape)
             if rule is None or agreement(case.image, case.logical, rule) < 0.5:
                 continue
-            if _written(case.image, case.logical, rule):
+            if _written(case.image, case.logical, rule, cut=small):
                 yield f"written with {noun} count {count} where {right} is needed"
                 break
 
@@ -153,13 +205,18 @@ def _rule_with(layout: Layout, shape: tuple[int, int]) -> Rule | None:
     return rule
 
 
-def _written(image: NDArray[np.uint8], logical: NDArray[np.uint8], rule: Rule) -> bool:
-    """Whether each place holds one of the bytes that `rule` writes to it: places may be written more than once."""
+def _written(image: NDArray[np.uint8], logical: NDArray[np.uint8], rule: Rule, *, cut: bool) -> bool:
+    """Whether each place holds one of the bytes that `rule` writes to it: places may be written more than once.
+
+    Places beyond the end count as right only where the image is `cut`.
+    """
     written = np.zeros(image.size, bool)
     right = np.zeros(image.size, bool)
     for r, c in elements(logical.shape):
         places = rule(r, c)
         inside = places < image.size
+        if not cut and not inside.all():
+            return False
         places, values = places[inside], logical[r[inside], c[inside]]
         written[places] = True
         right[places[image[places] == values]] = True
@@ -175,6 +232,16 @@ def _other_values(case: Case) -> Iterator[str]:
     if rows > 1 and cols > 1 and fits(case.image, np.ascontiguousarray(case.logical.T), layout):
         yield "this is the image of the transpose: rows and columns were exchanged"
     if case.layout.tensor is not Tensor.SCALES:
-        exchanged = (case.logical << np.uint8(4)) | (case.logical >> np.uint8(4))
-        if (exchanged != case.logical).any() and fits(case.image, exchanged, layout):
-            yield "the two nibbles of each byte were exchanged"
+        yield from _nibbles(case)
+
+
+def _nibbles(case: Case) -> Iterator[str]:
+    """The logical array's codes, which are in the order of MX formats, packed in another order."""
+    mx, *others = NIBBLE_ORDERS
+    for order in others:
+        if 2 * case.logical.shape[1] % block_of(order):
+            continue
+        packed = pack_nibbles(order, unpack_nibbles(mx, case.logical))
+        if (packed != case.logical).any() and fits(case.image, packed, [case.layout]):
+            exchanged = "the two nibbles of each byte were exchanged: " if order.high_first else ""
+            yield f"{exchanged}nibbles are in the order {order.name} where {mx.name} is meant: {order.doc}"

@@ -68,6 +68,11 @@ def nibble_order_named(name: str) -> NibbleOrder:
     raise InputError(f"unknown nibble order {name!r}; known are {', '.join(o.name for o in NIBBLE_ORDERS)}")
 
 
+def block_of(order: NibbleOrder) -> int:
+    """Codes that an order packs together: K must be a multiple of it."""
+    return _layout(order).tile[1]
+
+
 def pack_nibbles(order: NibbleOrder, codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Bytes (rows, K/2) of uint8 `codes` (rows, K), K a multiple of the order's block. Raises InputError."""
     stored = apply(_layout(order), codes, pad_value=None)

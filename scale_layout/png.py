@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 from argpack.errors import UnavailableError
@@ -9,7 +10,6 @@ from scale_layout.shapes import Box, Figure, Shape, Text, arrow_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure as Canvas
@@ -18,17 +18,19 @@ _DPI = 144  # twice a page's pixels
 _POINTS = 0.72  # of a font, for each pixel of the figure at 100 to the inch
 
 
-def write_png(figure: Figure, path: Path) -> None:
-    """Write the figure, 1.44 pixels for each of its own. Raises UnavailableError without matplotlib."""
+def to_png(figure: Figure) -> bytes:
+    """The figure as a PNG file, 1.44 pixels for each of its own. Raises UnavailableError without matplotlib."""
     try:
         from matplotlib.figure import Figure as Canvas
     except ImportError as error:
-        raise UnavailableError(f"{path}: a PNG needs matplotlib: pip install 'argpack[plot]'") from error
+        raise UnavailableError("a PNG needs matplotlib: pip install 'argpack[plot]'") from error
     canvas = Canvas(figsize=(figure.width / 100, figure.height / 100), dpi=_DPI)
     for position, shape in enumerate(figure.shapes):
         for artist in _artists(canvas, shape, figure):
             artist.set_zorder(position)  # matplotlib would draw all lines above all rectangles
-    canvas.savefig(path, facecolor="white")
+    file = io.BytesIO()
+    canvas.savefig(file, format="png", facecolor="white")
+    return file.getvalue()
 
 
 def _artists(canvas: Canvas, shape: Shape, figure: Figure) -> Iterator[Artist]:

@@ -42,4 +42,4 @@ def _near(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name.lower(), known, n=4, cutoff=0.5)
     if near:
         return f"did you mean {', '.join(near)}?"
-    return f"known are {', '.join(known)}"
+    return f"known are {', '.join(layout.name for layout in LAYOUTS)} and the names of their users"

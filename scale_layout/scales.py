@@ -2,6 +2,7 @@
 16.
 
 A name is the tile (rows x columns of K) and, where two share it, what sets them apart. Patterns: see pattern.
+`wave` is 64 for what gfx950 reads, a dword a lane, and 32 for gfx1250, a dword a lane or two.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ SCALE_32X8 = Layout(
     pattern="(mo m2 m16) (ko k2 k4) -> mo ko k4 m16 k2 m2",
     unit=_UNIT,
     doc="A dword holds two rows 16 apart by two blocks of K 4 apart, for a lane of gfx950's 16x16x128 MFMA.",
+    wave=64,
     conventions=(
         Convention(
             name="aiter_e8m0_shuffle_gfx950",
@@ -77,6 +79,7 @@ SCALE_32X8_GATE_UP = Layout(
     pattern="(p2 mo m16) (ko k2 k4) -> mo ko k4 m16 k2 p2",
     unit=_UNIT,
     doc="scale_32x8 of rows [gate | up]: a dword holds the same row of gate and of up in place of two rows.",
+    wave=64,
     conventions=(
         Convention(
             name="aiter_scale_a16w4_gateup",
@@ -96,6 +99,7 @@ SCALE_32X8_PLAIN = Layout(
     pattern="(mo m32) (ko k8) -> mo ko m32 k8",
     unit=_UNIT,
     doc="Blocks of 32 rows by 8 columns, each stored whole, row by row.",
+    wave=32,
     conventions=(
         Convention(
             name="aiter_f4_scale_nvfp4_gfx1250",
@@ -120,6 +124,7 @@ SCALE_32X8_MFMA32 = Layout(
     pattern="(mo m32) (ko k4 k2) -> mo ko k2 m32 k4",
     unit=_UNIT,
     doc="A dword holds four blocks of K 2 apart of one row: for MFMAs of 32 rows.",
+    wave=64,
     conventions=(
         Convention(
             name="triton_cdna4_mfma32",
@@ -137,6 +142,7 @@ SCALE_32X4 = Layout(
     pattern="(mo m32) (ko k4) -> mo ko m32 k4",
     unit=_UNIT,
     doc="Blocks of 32 rows by 4 columns, each stored whole, row by row.",
+    wave=32,
     conventions=(
         Convention(
             name="aiter_n32k4_gfx1250",
@@ -170,6 +176,7 @@ SCALE_32X4_GATE_UP = Layout(
     pattern="(p2 mo m16) (ko k4) -> mo ko m16 p2 k4",
     unit=_UNIT,
     doc="scale_32x4 of rows [gate | up] taken in the order gate 0, up 0, gate 1, up 1, …",
+    wave=32,
     conventions=(
         Convention(
             name="aiter_n32k4_gugu_gfx1250",
@@ -374,6 +381,7 @@ SCALE_128X8_PERMUTE_N = Layout(
     pattern="(no n4 n16 n2) (ko k2 k4) -> no n4 ko k4 n16 k2 n2",
     unit=_UNIT,
     doc="scale_32x8 whose dword holds two neighbouring rows; a tile of 128 rows is dealt to 4 waves.",
+    wave=64,
     conventions=(
         Convention(
             name="ck_mx_gfx950_permuteN",

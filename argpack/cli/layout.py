@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     showing.add_argument("layout", metavar="LAYOUT", help="a name or a pattern")
     showing.add_argument("--svg", type=Path, metavar="FILE", help="draw a figure for a document")
     showing.add_argument("--png", type=Path, metavar="FILE", help="the same, as pixels (needs argpack[plot])")
+    _force_option(showing)
 
     applying = _action(actions, "apply", "logical array to image")
     _layout_option(applying)
@@ -144,3 +145,8 @@ def _files(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help=".npy or .bin to write"
     )
+    _force_option(parser)
+
+
+def _force_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="overwrite files")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from argpack.cli.layout_files import parse_shape, read_image, read_logical, write
 from argpack.errors import InputError
-from scale_layout import LAYOUTS, apply, find_layout, invert, padded_shape, read_layouts
+from scale_layout import LAYOUTS, Tensor, apply, find_layout, invert, padded_shape, read_layouts
 
 if TYPE_CHECKING:
     import argparse
@@ -23,12 +23,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _apply(args: argparse.Namespace, declared: Sequence[Layout]) -> int:
     layout = find_layout(args.layout, declared)
-    logical = read_logical(args.file, args.shape and parse_shape(args.shape))
+    scales = layout.tensor is Tensor.SCALES
+    logical = read_logical(args.file, args.shape and parse_shape(args.shape), scales=scales)
     rows, cols = logical.shape
     multiples = _multiples(args.layout, layout, (rows, cols), args.row_multiple, args.col_multiple)
     pad_value = _pad_value(args, args.layout, layout, (rows, cols), multiples)
     image = apply(layout, logical, pad_value=pad_value, row_multiple=multiples[0], col_multiple=multiples[1])
-    write(args.output, image)
+    write(args.output, image, force=args.force)
     print(f"{args.output}: {image.size} bytes, {_words(args.layout, layout, (rows, cols), multiples)}")
     return 0
 
@@ -40,7 +41,7 @@ def _invert(args: argparse.Namespace, declared: Sequence[Layout]) -> int:
     logical = invert(
         layout, image, rows=rows, cols=cols, row_multiple=multiples[0], col_multiple=multiples[1]
     )
-    write(args.output, logical)
+    write(args.output, logical, force=args.force)
     print(
         f"{args.output}: {rows} x {cols} bytes, out of {_words(args.layout, layout, (rows, cols), multiples)}"
     )
@@ -55,7 +56,7 @@ def _convert(args: argparse.Namespace, declared: Sequence[Layout]) -> int:
     after = _multiples(args.target, target, (rows, cols), None, None)
     pad_value = _pad_value(args, args.target, target, (rows, cols), after)
     converted = apply(target, logical, pad_value=pad_value, row_multiple=after[0], col_multiple=after[1])
-    write(args.output, converted)
+    write(args.output, converted, force=args.force)
     print(f"{args.output}: {converted.size} bytes, {_words(args.target, target, (rows, cols), after)}")
     return 0
 
@@ -65,7 +66,8 @@ def _check(args: argparse.Namespace, declared: Sequence[Layout]) -> int:
 
     layout = find_layout(args.layout, declared)
     shape = args.shape and parse_shape(args.shape)
-    logical = read_logical(args.logical, shape)
+    scales = layout.tensor is Tensor.SCALES
+    logical = read_logical(args.logical, shape, scales=scales)
     rows, cols = logical.shape
     multiples = _multiples(args.layout, layout, (rows, cols), args.row_multiple, args.col_multiple)
     found = check_image(
@@ -75,7 +77,7 @@ def _check(args: argparse.Namespace, declared: Sequence[Layout]) -> int:
         row_multiple=multiples[0],
         col_multiple=multiples[1],
         pad_value=None if args.pad_value is None else _byte(args.pad_value),
-        other=read_logical(args.other, shape) if args.other else None,
+        other=read_logical(args.other, shape, scales=scales) if args.other else None,
         layouts=(*declared, *LAYOUTS),
     )
     if args.json:

@@ -6,16 +6,19 @@ An element of several bytes is that many columns. A tensor of a .safetensors fil
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from argpack.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 SUFFIXES = (".npy", ".bin", ".safetensors")
@@ -35,8 +38,11 @@ def is_data(text: str) -> bool:
     return _split(text)[0].suffix in SUFFIXES
 
 
-def read_logical(text: str, shape: tuple[int, int] | None) -> NDArray[np.uint8]:
-    """The logical array, uint8 (rows, columns in bytes). Raises InputError; a .bin needs `shape`."""
+def read_logical(text: str, shape: tuple[int, int] | None, *, scales: bool = False) -> NDArray[np.uint8]:
+    """The logical array, uint8 (rows, columns in bytes); elements of `scales` must be bytes, a .bin needs `shape`.
+
+    Raises InputError.
+    """
     path, name = _split(text)
     if path.suffix == ".bin":
         if shape is None:
@@ -52,6 +58,8 @@ def read_logical(text: str, shape: tuple[int, int] | None) -> NDArray[np.uint8]:
         raise InputError(
             f"{text}: expected an array of two axes, rows and columns, found shape {array.shape}"
         )
+    if scales and array.itemsize != 1:
+        raise InputError(f"{text}: a scale is one byte, expected uint8, found {array.dtype}")
     found = np.ascontiguousarray(array).view(np.uint8)
     if shape is not None and shape != found.shape:
         raise InputError(
@@ -69,15 +77,25 @@ def read_image(text: str) -> NDArray[np.uint8]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def write(path: Path, array: NDArray[np.uint8]) -> None:
-    """Write .npy, with its shape, or .bin. Raises InputError."""
+def write(path: Path, array: NDArray[np.uint8], *, force: bool) -> None:
+    """Write .npy, with its shape, or .bin. Raises InputError, also where the file exists and `force` is off."""
     if path.suffix not in {".npy", ".bin"}:
         raise InputError(f"{path}: expected a file to write that ends in .npy or .bin")
-    try:
+    with to_write(path, force=force) as file:
         if path.suffix == ".npy":
-            np.save(path, array)
+            np.save(file, array)
         else:
-            array.tofile(path)
+            file.write(array.data)
+
+
+@contextlib.contextmanager
+def to_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """The file to write, opened. Raises InputError where it exists and `force` is off, or cannot be written."""
+    try:
+        with path.open("wb" if force else "xb") as file:
+            yield file
+    except FileExistsError as error:
+        raise InputError(f"{path}: exists; --force overwrites it") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
 
@@ -90,9 +108,12 @@ def _split(text: str) -> tuple[Path, str | None]:
 
 def _raw(path: Path) -> NDArray[np.uint8]:
     try:
-        return np.fromfile(path, np.uint8)
+        data = np.fromfile(path, np.uint8)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
+    if not data.size:
+        raise InputError(f"{path}: the file is empty")
+    return data
 
 
 def _array(path: Path, name: str | None) -> NDArray[np.generic]:
@@ -106,6 +127,8 @@ def _array(path: Path, name: str | None) -> NDArray[np.generic]:
         raise InputError(f"{path}: {error.strerror}") from error
     except (ValueError, EOFError) as error:
         raise InputError(f"{path}: not a .npy file of numbers: {' '.join(str(error).split())}") from error
+    if array.dtype.byteorder == ">":
+        raise InputError(f"{path}: expected little-endian elements, as a GPU reads them, found {array.dtype}")
     return array
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from argpack.errors import InputError
 from scale_layout import (
     LAYOUTS,
     c_expression,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Always 0; raises InputError for unknown layouts and files that cannot be written."""
+    """Always 0; raises InputError for unknown layouts and files that exist or cannot be written."""
     declared = read_layouts(args.layouts) if args.layouts else ()
     if args.action == "list":
         _list(args, (*declared, *LAYOUTS))
@@ -52,6 +51,7 @@ def _list(args: argparse.Namespace, layouts: Sequence[Layout]) -> None:
                     "pattern": layout.pattern,
                     "tile": layout.tile,
                     "unit": layout.unit,
+                    "wave": layout.wave,
                     "doc": layout.doc,
                     "offset": formula_text(layout),
                     "aliases": layout.aliases,
@@ -77,20 +77,21 @@ def _show(args: argparse.Namespace, layout: Layout) -> None:
     print()
     print(draw(layout, colour=colour()), end="")
     if args.svg or args.png:
+        from argpack.cli.layout_files import to_write
         from scale_layout.figure import figure
 
         drawn = figure(layout)
-        try:
-            if args.svg:
-                from scale_layout.shapes import to_svg
+        if args.svg:
+            from scale_layout.shapes import to_svg
 
-                args.svg.write_text(to_svg(drawn), encoding="utf-8")
-            if args.png:
-                from scale_layout.png import write_png
+            with to_write(args.svg, force=args.force) as file:
+                file.write(to_svg(drawn).encode())
+        if args.png:
+            from scale_layout.png import to_png
 
-                write_png(drawn, args.png)
-        except OSError as error:
-            raise InputError(f"{error.filename}: {error.strerror}") from error
+            pixels = to_png(drawn)
+            with to_write(args.png, force=args.force) as file:
+                file.write(pixels)
         print()
         print(f"drawn: {', '.join(str(path) for path in (args.svg, args.png) if path)}")
 
@@ -106,6 +107,8 @@ def _facts(layout: Layout) -> Iterator[str]:
     yield f"  column    {column}"
     yield f"  where     r, c: row and column; o: byte offset; R: rows padded to {rows}s, C: columns padded to {cols}s"
     yield f"  one c     {layout.unit}"
+    if layout.wave:
+        yield f"  wave      {layout.wave} lanes: the order is made for waves of that size"
     tile, *lines = describe(layout).splitlines()
     yield f"  words     {tile}"
     for line in lines:

@@ -29,22 +29,25 @@ def run(args: argparse.Namespace) -> int:
 
 def _pair(args: argparse.Namespace, layouts: Sequence[Layout]) -> int:
     from scale_layout.infer import infer
+    from scale_layout.mistakes import explanations_by
 
     image = read_image(args.kernel)
     logical = read_logical(args.logical, args.shape and parse_shape(args.shape))
     found = infer(logical, image, layouts)
+    mistakes = [] if found.fits else list(explanations_by(layouts, image, logical))
     if args.json:
         from argpack.cli.output import print_json
 
-        print_json(_pair_values(found))
+        print_json({**_pair_values(found), "mistakes": mistakes})
     else:
         rows, cols = logical.shape
         print(f"{args.kernel}: {image.size} bytes, {args.logical}: {rows} x {cols}")
-        print(*_pair_lines(found), sep="\n")
-    return int(not (len(found.fits) == 1 or (not found.fits and found.solved is not None)))
+        print(*_pair_lines(found, mistakes), sep="\n")
+    one = len(found.fits) == 1 or (not found.fits and found.solved is not None and not mistakes)
+    return int(not one)
 
 
-def _pair_lines(found: Inference) -> Iterator[str]:
+def _pair_lines(found: Inference, mistakes: Sequence[str]) -> Iterator[str]:
     if found.bits:
         yield f"  bits     {' '.join(found.bits)}"
         where = f"the first {found.block[0]} x {found.block[1]}"
@@ -68,12 +71,16 @@ def _pair_lines(found: Inference) -> Iterator[str]:
             else "the values repeat too much"
         )
         yield f"           {same}: a larger or more varied array tells them apart"
+    elif mistakes:
+        yield "  layout   none that is declared"
     elif found.solved is not None:
         yield "  layout   none that is declared: the pattern above is new"
     elif found.bits:
         yield "  layout   no pattern of this notation: bits are combined by exclusive or"
     else:
         yield "  layout   none: no declared layout gives this image, and its offsets are not linear in the index bits"
+    for words in mistakes:
+        yield f"  mistake  {words}"
 
 
 def _formula(fit: Fit) -> Iterator[str]:

@@ -5,29 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from layout_case import IMAGE, SCALES
 
-from argpack.cli import main
 from scale_layout import LAYOUTS, apply, layout_named
-
-SCALES = np.random.default_rng(0).integers(100, 140, (48, 52), dtype=np.uint8)
-IMAGE = apply(layout_named("scale_32x8"), SCALES, pad_value=0x7F)
-TOML = '[scale_24x4]\npattern = "(mo m24) (ko k4) -> mo ko m24 k4"\ntensor = "scales"\n'
-
-
-@pytest.fixture
-def layout(tmp_path, monkeypatch, capsys):
-    """Runs `argpack layout` in a folder of its own, which holds the scales and their image."""
-    monkeypatch.chdir(tmp_path)
-    np.save("s.npy", SCALES)
-    IMAGE.tofile("s.bin")
-    Path("mine.toml").write_text(TOML)
-
-    def run(*arguments):
-        code = main(["layout", *arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 def test_list_names_layouts_and_who_uses_them(layout):
@@ -58,6 +38,7 @@ def test_show_says_what_a_layout_is(layout):
         "  row       (o//(32*C))*32 + (o%2)*16 + (o%64)//4",
         "  column    ((o%(32*C))//256)*8 + ((o%4)//2)*4 + (o%256)//64",
         "  one c     scale byte of one block of K",
+        "  wave      64 lanes: the order is made for waves of that size",
         "            every 256 bytes: C/8 columns, 8 apart",
         "  used by   aiter_e8m0_shuffle_gfx950: rows to 256, columns to 8, uninitialised",
         "r16   1  65 129 193   3  67 131 195",
@@ -91,6 +72,43 @@ def test_apply_and_invert(layout):
     assert np.array_equal(np.load("back.npy"), SCALES)
 
 
+def test_nothing_is_overwritten_without_being_told_to(layout):
+    before = Path("s.npy").read_bytes()
+    for command in (
+        ("apply", "--layout", "scale_32x8", "--pad-value", "0", "s.npy", "-o", "s.npy"),
+        ("invert", "--layout", "scale_32x8", "s.bin", "--shape", "48x52", "-o", "s.npy"),
+        ("convert", "--from", "scale_32x8", "--to", "row_major", "s.bin", "--shape", "48x52", "-o", "s.npy"),
+        ("show", "scale_32x8", "--svg", "s.npy"),
+        ("show", "scale_32x8", "--png", "s.npy"),
+    ):
+        code, _, err = layout(*command)
+        assert (code, err) == (2, "argpack: error: s.npy: exists; --force overwrites it\n")
+        assert Path("s.npy").read_bytes() == before
+    command = ("apply", "--layout", "scale_32x8", "--pad-value", "0x7f", "s.npy", "-o", "s.bin")
+    Path("s.bin").write_bytes(b"longer than the image" * 999)
+    assert layout(*command, "--force")[0] == 0
+    assert Path("s.bin").read_bytes() == IMAGE.tobytes()
+
+
+def test_b10_129_rows_for_another_backend(layout):
+    scales = np.random.default_rng(3).integers(100, 140, (129, 8), dtype=np.uint8)
+    apply(layout_named("scale_32x8"), scales, pad_value=0).tofile("a.bin")
+    command = (
+        "convert",
+        "--from",
+        "hipblaslt_blk32_ue8m0_32_8_ext",
+        "--to",
+        "nvidia_128x4",
+        "--pad-value",
+        "0",
+    )
+    code, out, _ = layout(*command, "a.bin", "--shape", "129x8", "-o", "n.bin")
+    assert (code, out) == (
+        0,
+        "n.bin: 2048 bytes, scale_128x4 as nvidia_128x4 pads it: 129 x 8 padded to 256 x 8\n",
+    )
+
+
 def test_a_users_name_brings_its_padding(layout):
     alias = "aiter_e8m0_shuffle_gfx950"
     code, out, _ = layout("apply", "--layout", alias, "--pad-value", "0", "s.npy", "-o", "out.npy")
@@ -106,8 +124,8 @@ def test_a_users_name_brings_its_padding(layout):
 def test_a_pattern_and_a_file_of_layouts(layout):
     code, out, _ = layout("apply", "--layout", "(mo m3) (ko k2) -> mo ko k2 m3", "s.npy", "-o", "x.bin")
     assert (code, out) == (0, "x.bin: 2496 bytes, (mo m3) (ko k2) -> mo ko k2 m3: 48 x 52\n")
-    code, out, _ = layout("apply", "--layout", "scale_24x4", "--layouts", "mine.toml", "s.npy", "-o", "x.bin")
-    assert (code, out) == (0, "x.bin: 2496 bytes, scale_24x4: 48 x 52\n")
+    code, out, _ = layout("apply", "--layout", "scale_24x4", "--layouts", "mine.toml", "s.npy", "-o", "y.bin")
+    assert (code, out) == (0, "y.bin: 2496 bytes, scale_24x4: 48 x 52\n")
 
 
 def test_elements_of_two_bytes_are_two_columns(layout):
@@ -136,7 +154,7 @@ def safetensors(path, **tensors):
 def test_safetensors_one_tensor_or_one_of_many(layout):
     safetensors("one.safetensors", scales=SCALES)
     safetensors("two.safetensors", a=SCALES, b=IMAGE.reshape(64, 56))
-    command = ("apply", "--layout", "scale_32x8", "--pad-value", "127", "-o", "x.bin")
+    command = ("apply", "--layout", "scale_32x8", "--pad-value", "127", "--force", "-o", "x.bin")
     for name in ("one.safetensors", "two.safetensors:a"):
         assert layout(*command, name)[0] == 0
         assert Path("x.bin").read_bytes() == IMAGE.tobytes()
@@ -189,11 +207,12 @@ def test_check_says_what_is_wrong(layout):
     apply(layout_named("scale_32x4"), SCALES, pad_value=0, col_multiple=8).tofile("wrong.bin")
     command = ("check", "wrong.bin", "--logical", "s.npy", "--layout", "scale_32x8")
     code, out, _ = layout(*command)
-    assert (code, out) == (1, "WRONG  wrong.bin\n  scale_32x4 was applied instead of scale_32x8\n")
+    words = "scale_32x4 was applied instead of scale_32x8: it is for waves of 32 lanes, scale_32x8 for waves of 64"
+    assert (code, out) == (1, f"WRONG  wrong.bin\n  {words}\n")
     code, out, _ = layout(*command, "--json")
     assert (code, json.loads(out)) == (
         1,
-        {"right": False, "sentences": ["scale_32x4 was applied instead of scale_32x8"], "notes": []},
+        {"right": False, "sentences": [words], "notes": []},
     )
 
 
@@ -227,135 +246,6 @@ def test_emit(layout):
     assert (
         "static inline uint64_t weight_16x16_offset(uint64_t r, uint64_t c, uint64_t R, uint64_t C)\n" in out
     )
-
-
-def test_infer_from_a_pair(layout):
-    code, out, _ = layout("infer", "s.bin", "--logical", "s.npy")
-    assert (code, out) == (
-        0,
-        (
-            "s.bin: 3584 bytes, s.npy: 48 x 52\n"
-            "  bits     r4 c2 r0 r1 r2 r3 c0 c1\n"
-            "           of the offset in the first 32 x 8, lowest first; r0 is the lowest bit of the row\n"
-            "  pattern  (mo m2 m16) (ko k2 k4) -> mo ko k4 m16 k2 m2\n"
-            "  offset   (r//32)*32*C + (c//8)*256 + (c%4)*64 + (r%16)*4 + ((c%8)//4)*2 + (r%32)//16\n"
-            "  padded   R = 64, C = 56\n"
-            "  layout   scale_32x8, used by aiter_e8m0_shuffle_gfx950, aiter_e8m0_shuffle_2025_05,"
-            " hipblaslt_blk32_ue8m0_32_8_ext, aiter_scale_a16w4, triton_cdna4_scale, ck_mx_gfx950\n"
-        ),
-    )
-    code, out, _ = layout("infer", "s.bin", "--logical", "s.npy", "--json")
-    found = json.loads(out)
-    assert (code, found["layouts"][0]["name"], found["bits"][:2]) == (0, "scale_32x8", ["r4", "c2"])
-    assert found["solved"]["columns_padded"] == 56
-
-
-def test_infer_of_a_layout_that_has_no_bits(layout):
-    apply(layout_named("scale_48x8_quartile"), SCALES, pad_value=0).tofile("q.bin")
-    code, out, _ = layout("infer", "q.bin", "--logical", "s.npy")
-    assert (code, out.splitlines()[1:3]) == (
-        0,
-        [
-            "  layout   scale_48x8_quartile, used by wave_quartile_48",
-            "  pattern  (mo m4 m12) (ko k8) -> mo ko k8 m12 m4",
-        ],
-    )
-
-
-@pytest.mark.parametrize(
-    ("logical", "pattern", "code", "line"),
-    [
-        (
-            (32, 4),
-            "(mo m32) (ko k4) -> mo ko m32 k4",
-            1,
-            "  layout   ambiguous, one of 4: row_major, scale_32x4, scale_16x4,",
-        ),
-        (
-            (32, 4),
-            "(mo m32) (ko k4) -> mo ko m32 k4",
-            1,
-            "           all of them are the same bytes at this shape: a larger",
-        ),
-        (
-            (64, 64),
-            "(mo m8) (ko k2) -> ko mo k2 m8",
-            0,
-            "  layout   none that is declared: the pattern above is new",
-        ),
-    ],
-)
-def test_infer_of_what_is_ambiguous_or_new(layout, logical, pattern, code, line):
-    array = np.random.default_rng(1).integers(0, 256, logical, dtype=np.uint8)
-    np.save("a.npy", array)
-    assert layout("apply", "--layout", pattern, "a.npy", "-o", "a.bin")[0] == 0
-    found, out, _ = layout("infer", "a.bin", "--logical", "a.npy")
-    assert found == code
-    assert any(one.startswith(line) for one in out.splitlines()), out
-
-
-def test_infer_of_values_that_repeat_of_swizzles_and_of_nothing(layout):
-    few = np.zeros((64, 8), np.uint8)
-    few[:, 0] = 1
-    np.save("a.npy", few)
-    apply(layout_named("scale_32x8"), few, pad_value=None).tofile("a.bin")
-    code, out, _ = layout("infer", "a.bin", "--logical", "a.npy")
-    assert code == 1
-    assert "of them cannot be told from these bytes\n" in out
-    assert "           the values repeat too much: a larger or more varied array tells them apart\n" in out
-    array = np.random.default_rng(1).integers(0, 256, (16, 16), dtype=np.uint8)
-    np.save("a.npy", array)
-    r, c = np.indices((16, 16))
-    array[r, c ^ (r % 4) * 4].tofile("a.bin")
-    code, out, _ = layout("infer", "a.bin", "--logical", "a.npy")
-    assert (code, out.splitlines()[-1]) == (
-        1,
-        "  layout   no pattern of this notation: bits are combined by exclusive or",
-    )
-    np.random.default_rng(2).permutation(array.reshape(-1)).tofile("a.bin")
-    code, out, _ = layout("infer", "a.bin", "--logical", "a.npy")
-    assert (code, out.splitlines()[-1][:16]) == (1, "  layout   none:")
-
-
-def test_infer_from_an_image_alone_is_ambiguous_where_it_must_be(layout):
-    np.random.default_rng(0).integers(0, 255, 1024, dtype=np.uint8).tofile("x.bin")
-    code, out, _ = layout("infer", "x.bin", "--shape", "128x8")
-    assert code == 1
-    lines = out.splitlines()
-    assert lines[1] == (
-        "  ambiguous: rows and columns explain no more than chance in any order: these bytes cannot tell"
-    )
-    assert lines[2].startswith("  candidates, 16 of the size: ")
-    for name in ("row_major", "scale_32x8", "scale_128x4"):
-        assert name in lines[2]
-    assert lines[-1] == "    and 8 more"
-
-
-def test_infer_from_an_image_alone_finds_scales_of_a_kind(layout):
-    rng = np.random.default_rng(0)
-    scales = (np.arange(384)[:, None] // 4 + rng.integers(0, 8, 64) + rng.integers(0, 3, (384, 64))).astype(
-        np.uint8
-    )
-    apply(layout_named("scale_128x4"), scales, pad_value=None).tofile("x.bin")
-    code, out, _ = layout("infer", "x.bin", "--shape", "384x64")
-    assert code == 0
-    assert out.splitlines()[1].startswith("  likely   scale_128x4: ")
-    code, out, _ = layout("infer", "x.bin", "--shape", "384x64", "--json")
-    assert (code, json.loads(out)["layout"]) == (0, "scale_128x4")
-
-
-def test_infer_of_padding_narrows_to_the_layouts_whose_pad_bytes_are_equal(layout):
-    code, out, _ = layout("infer", "s.bin", "--shape", "48x52")
-    assert code == 1
-    lines = out.splitlines()
-    assert lines[2] == "  candidates, 2 of the size: scale_32x8_k_split, scale_32x8"
-    assert all(line.endswith("  1088 pad bytes, all 0x7f") for line in lines[4:])
-
-
-def test_infer_of_a_kernel_is_passed_on(layout, monkeypatch):
-    monkeypatch.setattr("argpack.cli.layout_infer.run", lambda args: 0 if args.kernel == "f4.co" else 3)
-    assert layout("infer", "f4.co", "-m", "64")[0] == 0
-    assert layout("infer", "f4gemm_256")[0] == 3
 
 
 APPLY = ("apply", "--layout", "scale_32x8", "-o", "x.bin")
@@ -404,6 +294,27 @@ APPLY = ("apply", "--layout", "scale_32x8", "-o", "x.bin")
         ((*APPLY, "mine.toml"), "mine.toml: expected a file that ends in .npy, .bin, .safetensors"),
         ((*APPLY, "flat.npy"), "flat.npy: expected an array of two axes, rows and columns, found shape (4,)"),
         ((*APPLY, "objects.npy"), "objects.npy: not a .npy file of numbers: Object arrays cannot be loaded"),
+        ((*APPLY, "floats.npy"), "floats.npy: a scale is one byte, expected uint8, found float32"),
+        (
+            ("check", "s.bin", "--logical", "floats.npy", "--layout", "scale_32x8"),
+            "floats.npy: a scale is one byte, expected uint8, found float32",
+        ),
+        (
+            ("apply", "--layout", "weight_16x16", "big.npy", "-o", "x.bin"),
+            "big.npy: expected little-endian elements, as a GPU reads them, found >u2",
+        ),
+        (
+            ("check", "void.bin", "--logical", "s.npy", "--layout", "scale_32x8"),
+            "void.bin: the file is empty",
+        ),
+        (
+            (*APPLY, "s.npy", "--pad-value", "0", "--row-multiple", str(32 * 10**15)),
+            "scale_32x8: an image of 1792000000000000000 bytes does not fit into memory",
+        ),
+        (
+            ("apply", "--layout", "aiter_n32k4_gfx1250", "scales_33x9.npy", "-o", "x.bin"),
+            "aiter_n32k4_gfx1250 does not pad rows: they must be a multiple of 32, found 33; scale_32x4 pads",
+        ),
         ((*APPLY, "torn.npy"), "torn.npy: not a .npy file of numbers"),
         ((*APPLY, "torn.safetensors"), "torn.safetensors: not a safetensors file: a header of"),
         (
@@ -450,6 +361,10 @@ APPLY = ("apply", "--layout", "scale_32x8", "-o", "x.bin")
 def test_what_does_not_fit_is_refused_with_what_would(layout, arguments, message):
     np.save("flat.npy", np.arange(4))
     np.save("objects.npy", np.array([[None]]), allow_pickle=True)
+    np.save("floats.npy", np.ones((32, 8), np.float32))
+    np.save("big.npy", np.arange(256, dtype=">u2").reshape(16, 16))
+    np.save("scales_33x9.npy", SCALES[:33, :9])
+    Path("void.bin").touch()
     Path("torn.npy").write_bytes(b"\x93NUMPY\x01\x00")
     Path("torn.safetensors").write_bytes(b"\xff" * 16)
     Path("list.safetensors").write_bytes((2).to_bytes(8, "little") + b"[]")

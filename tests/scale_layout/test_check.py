@@ -8,8 +8,21 @@ import numpy as np
 import pytest
 
 from argpack.errors import InputError
-from scale_layout import LAYOUTS, Layout, apply, invert, layout_named, layout_of_pattern, offset
+from scale_layout import (
+    LAYOUTS,
+    Layout,
+    Tensor,
+    apply,
+    invert,
+    layout_named,
+    layout_of_pattern,
+    nibble_order_named,
+    offset,
+    pack_nibbles,
+    unpack_nibbles,
+)
 from scale_layout.diagnose import Diagnosis, check_image
+from scale_layout.mistakes import explanations_by
 
 SCALE = layout_named("scale_32x8")
 WEIGHT = layout_named("weight_16x16")
@@ -122,12 +135,66 @@ def test_b3_a_pad_byte_0xff_is_nan() -> None:
     assert diagnosis.notes == ("a pad byte 0xff is NaN as an E8M0 scale, and NaN times a padded 0 is NaN",)
 
 
+def test_an_image_in_no_layout_is_explained_without_being_told_which_was_meant() -> None:
+    def explained(image: np.ndarray, logical: np.ndarray) -> list[str]:
+        return list(explanations_by(LAYOUTS, image, logical))
+
+    assert explained(written_with(52, 64 * 56), S) == [
+        "scale_32x8: written with column count 52 where 56 is needed"
+    ]
+    scales = apply(SCALE, S, pad_value=0).reshape(64, 56)
+    assert explained(apply(SCALE, scales, pad_value=0), S) == ["scale_32x8 was applied twice"]
+    stale = S.copy()
+    stale[:, 51] = 1
+    assert explained(apply(SCALE, stale, pad_value=0), S) == [
+        "scale_32x8: column 51, the last, was not written: all before lies where it must"
+    ]
+    assert explained(numbered(64, 56, seed=2).reshape(-1), S) == []
+
+
 def test_uninitialised_padding_is_shown_briefly() -> None:
     image = apply(SCALE, S, pad_value=0)
     r, c = np.indices((64, 56))
     outside = (r >= 48) | (c >= 52)
     image[offset(SCALE, r, c, cols_padded=56)[outside]] = np.arange(outside.sum()) % 7
     assert found(SCALE, image, S).sentences[1].endswith("1088 pad bytes, 0x00, 0x01, 0x02, 0x03, …")
+
+
+def test_b5_a_tail_column_that_was_never_written() -> None:
+    scales = numbered(48, 11)  # N = 1296 in blocks of 128: the eleventh holds 16 only
+    stale = scales.copy()
+    stale[:, 10] = 0xCD
+    assert wrong(SCALE, apply(SCALE, stale, pad_value=0), scales) == (
+        "column 10, the last, was not written: all before lies where it must",
+    )
+    stale = S.copy()
+    stale[40:] = 0
+    assert wrong(SCALE, apply(SCALE, stale, pad_value=0), S) == (
+        "rows 40 to 47, the last, were not written: all before lies where it must",
+    )
+
+
+def test_b5_more_than_half_that_is_wrong_is_not_called_unwritten() -> None:
+    stale = S.copy()
+    stale[:, 20:] = 0
+    assert "no known mistake explains the others" in wrong(SCALE, apply(SCALE, stale, pad_value=0), S)[0]
+
+
+def test_b6_addressed_with_the_unpadded_k() -> None:
+    scales = numbered(64, 90)  # K = 2880 where 3072 is allocated
+    r, c = np.indices(scales.shape)
+    image = np.zeros(64 * 96, np.uint8)
+    image[r // 32 * 32 * 90 + c // 8 * 256 + c % 4 * 64 + r % 16 * 4 + c % 8 // 4 * 2 + r % 32 // 16] = scales
+    assert wrong(SCALE, image, scales) == ("written with column count 90 where 96 is needed",)
+
+
+def test_b6_addressed_with_the_unpadded_n() -> None:
+    panels = layout_named("weight_16x32_k_major")
+    weights = numbered(40, 64)
+    r, c = np.indices(weights.shape)
+    image = np.zeros(48 * 64, np.uint8)
+    image[c // 32 * 32 * 40 + r // 16 * 512 + c % 32 // 16 * 256 + r % 16 * 16 + c % 16] = weights
+    assert "written with row count 40 where 48 is needed" in wrong(panels, image, weights)
 
 
 def test_b7_a_and_b_exchanged() -> None:
@@ -146,7 +213,7 @@ def test_b10_the_layout_of_another_backend() -> None:
 
 def test_32x4_instead_of_32x8() -> None:
     assert wrong(SCALE, apply(layout_named("scale_32x4"), S, pad_value=0, col_multiple=8), S) == (
-        "scale_32x4 was applied instead of scale_32x8",
+        "scale_32x4 was applied instead of scale_32x8: it is for waves of 32 lanes, scale_32x8 for waves of 64",
     )
 
 
@@ -182,6 +249,13 @@ def test_g2_weights_not_shuffled() -> None:
     )
 
 
+def test_g2_weights_shuffled_for_a_kernel_that_wants_them_row_by_row() -> None:
+    weights = numbered(64, 64)
+    assert wrong(layout_named("row_major"), apply(WEIGHT, weights, pad_value=None), weights) == (
+        "weight_16x16 was applied instead of row_major",
+    )
+
+
 def test_g3_shuffled_twice() -> None:
     weights = numbered(64, 128)
     once = apply(WEIGHT, weights, pad_value=None).reshape(weights.shape)
@@ -200,13 +274,18 @@ def test_g3_invert_in_place_of_apply() -> None:
 
 def test_g4_a_helper_for_32_lanes_and_one_for_64() -> None:
     # A lane keeps all of K that its wave's tile of 16 x 128 bytes gives it: 32 bytes with 64 lanes, 64 with 32.
-    wave64 = layout_of_pattern("(no n16) (ko k4 k32) -> no ko k4 n16 k32")
-    wave32 = Layout(
-        name="wave32", tensor="any", pattern="(no n16) (ko k2 k64) -> no ko k2 n16 k64", unit="byte", doc="x"
+    wide, narrow = (
+        Layout(name=f"lanes_{wave}", tensor=Tensor.WEIGHTS, pattern=pattern, unit="byte", doc="x", wave=wave)
+        for wave, pattern in (
+            (64, "(no n16) (ko k4 k32) -> no ko k4 n16 k32"),
+            (32, "(no n16) (ko k2 k64) -> no ko k2 n16 k64"),
+        )
     )
     weights = numbered(32, 256)
-    diagnosis = check_image(wave64, apply(wave32, weights, pad_value=None), weights, layouts=[wave32])
-    assert diagnosis.sentences == ("wave32 was applied instead of pattern",)
+    diagnosis = check_image(wide, apply(narrow, weights, pad_value=None), weights, layouts=[narrow])
+    assert diagnosis.sentences == (
+        "lanes_32 was applied instead of lanes_64: it is for waves of 32 lanes, lanes_64 for waves of 64",
+    )
 
 
 def test_rows_and_columns_exchanged() -> None:
@@ -218,7 +297,25 @@ def test_rows_and_columns_exchanged() -> None:
 
 def test_nibbles_exchanged() -> None:
     image = apply(WEIGHT, (W << np.uint8(4)) | (W >> np.uint8(4)), pad_value=None)
-    assert wrong(WEIGHT, image, W) == ("the two nibbles of each byte were exchanged",)
+    (words,) = wrong(WEIGHT, image, W)
+    assert words == (
+        "the two nibbles of each byte were exchanged: nibbles are in the order high_first where mx is meant: "
+        "byte i: code 2i high, 2i+1 low"
+    )
+
+
+def test_b9_nibbles_in_the_order_of_another_project() -> None:
+    codes = unpack_nibbles(nibble_order_named("mx"), W)
+    image = apply(WEIGHT, pack_nibbles(nibble_order_named("ggml_q4"), codes), pad_value=None)
+    (words,) = wrong(WEIGHT, image, W)
+    assert words == (
+        "nibbles are in the order ggml_q4 where mx is meant: blocks of 32: byte j holds code j low, j+16 high"
+        " (GGML Q4_0, MXFP4)"
+    )
+    narrow = numbered(32, 8)  # 16 codes are no whole block of 32: that order cannot be meant
+    assert (
+        "no known mistake" in wrong(layout_named("row_major"), numbered(32, 8, seed=1).reshape(-1), narrow)[0]
+    )
 
 
 def test_several_mistakes_that_give_the_same_bytes_are_all_named() -> None:
@@ -253,6 +350,12 @@ def test_an_array_too_small_to_tell_layouts_apart_is_noted() -> None:
     )
     assert diagnosis.right
     assert diagnosis.notes[0].startswith("row_major, scale_16x4, scale_k4_panels would be the same bytes")
+
+
+def test_an_empty_image_holds_nothing() -> None:
+    size, reason = wrong(SCALE, np.zeros(0, np.uint8), S)
+    assert size == "48 rows pad to 64 and 52 columns pad to 56: expected 3584 bytes, found 0"
+    assert reason.startswith("0 of 2496 bytes lie where scale_32x8 puts them")
 
 
 def test_e6_equal_scales_prove_nothing() -> None:

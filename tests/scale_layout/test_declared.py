@@ -14,6 +14,7 @@ pattern = "(mo m24) (ko k4) -> mo ko m24 k4"
 tensor = "scales"
 unit = "scale byte of one block of K"
 doc = "Blocks of 24 rows by 4 columns."
+wave = 32
 
 [[scale_24x4.conventions]]
 name = "our_kernel"
@@ -43,6 +44,7 @@ def test_a_file_of_layouts(tmp_path: Path) -> None:
     )
     assert scale.conventions[0].padding == "rows to 48, with 0x7f, columns must be multiples of 4"
     assert (plain.tensor, plain.unit) == (Tensor.ANY, "byte")
+    assert (scale.wave, plain.wave) == (32, None)
     assert find_layout("our_kernel", (scale, plain)) is scale
     assert find_layout("nvidia_128x4", (scale,)) is layout_named("scale_128x4")
 
@@ -65,6 +67,10 @@ CONVENTION = '[a]\npattern = "(m m2) k -> m m2 k"\n[[a.conventions]]\n'
         ("a = 1", r"\[a\]: expected a table, found 1"),
         ("[a]", r"\[a\]: pattern is missing"),
         ("[a]\npattern = 3", r"\[a\]: pattern: expected str, found 3"),
+        (
+            '[a]\npattern = "m k -> m k"\nwave = 48',
+            r"\[a\]: layout 'a': wave: expected 32 or 64 lanes, found 48",
+        ),
         ('[a]\npattern = "m k"', r"\[a\]: layout pattern 'm k': expected"),
         ('[a]\npattern = "m k -> m k"\ntile = 3', r"\[a\]: unknown key 'tile'; known are pattern, tensor"),
         (

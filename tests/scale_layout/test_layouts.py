@@ -14,6 +14,7 @@ from scale_layout import (
     Tensor,
     apply,
     convention_named,
+    element,
     formula_text,
     image_schema,
     invert,
@@ -81,6 +82,29 @@ def test_apply_invert_offset_formula_and_schema_agree(
     for name in layout.axes.order:
         parsed = parsed[int(indices[name])]
     assert parsed == logical[i, j]
+
+
+@by_name
+def test_a_tile_is_whole_dwords_for_each_lane_of_the_wave(layout: Layout) -> None:
+    if layout.wave:
+        bytes_of_a_lane, rest = divmod(layout.tile[0] * layout.tile[1], layout.wave)
+        assert (bytes_of_a_lane % 4, rest) == (0, 0)
+        # a chip has waves of one size: gfx950 of 64, gfx1250 of 32
+        assert not [name for name in layout.aliases if {64: "gfx1250", 32: "gfx950"}[layout.wave] in name]
+
+
+def test_waves_of_the_layouts_that_are_made_for_one_size() -> None:
+    assert {layout.name: layout.wave for layout in LAYOUTS if layout.wave} == {
+        "scale_32x8": 64,
+        "scale_32x8_gate_up": 64,
+        "scale_32x8_mfma32": 64,
+        "scale_128x8_permute_n": 64,
+        "scale_32x8_plain": 32,
+        "scale_32x4": 32,
+        "scale_32x4_gate_up": 32,
+    }
+    with pytest.raises(InputError, match="layout 'x': wave: expected 32 or 64 lanes, found 16"):
+        Layout(name="x", tensor=Tensor.ANY, pattern="m k -> m k", unit="byte", doc="x", wave=16)
 
 
 @by_name
@@ -293,10 +317,12 @@ def test_row_129_needs_256_rows_of_128x4() -> None:
 
 
 def test_weight_16x16_and_32x16_differ_from_byte_256_on() -> None:
-    logical = numbered(32, 64)
-    small = apply(WEIGHT, logical, pad_value=None)
-    large = apply(layout_named("weight_32x16"), logical, pad_value=None)
-    assert int(np.flatnonzero(small != large)[0]) >= 256
+    places = np.arange(32 * 64)
+    rows, other_rows = (
+        element(layout, places, rows_padded=32, cols_padded=64)[0]
+        for layout in (WEIGHT, layout_named("weight_32x16"))
+    )
+    assert int(np.flatnonzero(rows != other_rows)[0]) == 256
     assert offset(WEIGHT, 16, 0, cols_padded=64) == 1024
     assert offset(layout_named("weight_32x16"), 16, 0, cols_padded=64) == 256
 
