@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from argpack.cli.decoding import Decoding
     from argpack.families.problems import Rule
     from argpack.hexdump import Dump
+    from argpack.schema import KernargSchema
 
 _SIZES = ("m", "n", "k")
 _OPTIONS = (*_SIZES, "alpha", "beta", "log2_k_split")
@@ -44,6 +45,16 @@ def stated(args: argparse.Namespace) -> bool:
     return any(getattr(args, name) is not None for name in _OPTIONS)
 
 
+def given(args: argparse.Namespace, schema: KernargSchema) -> dict[str, Any]:
+    """The problem as far as the options state it, by name. Raises InputError for what the schema has no field for."""
+    found = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
+    fields = {field.name for field in schema.fields}
+    for name in found:
+        if name not in _SIZES and name not in fields:
+            raise InputError(f"--{name.replace('_', '-')}: {schema.name} has no such argument")
+    return found
+
+
 def implied(dump: Dump, chosen: Decoding) -> Mapping[str, int | float]:
     """Values by field name that the sizes in the dump ask for; empty where the family or the dump does not tell."""
     rule = rule_of(chosen.family.name)
@@ -57,16 +68,12 @@ def expected(dump: Dump, chosen: Decoding, args: argparse.Namespace) -> Expected
     rule = rule_of(family)
     if rule is None:
         raise InputError(f"--against: {family}: how a problem becomes arguments is not known for this family")
-    given = {name: value for name in _OPTIONS if (value := getattr(args, name)) is not None}
-    fields = {field.name for field in chosen.schema.fields}
-    for name in given:
-        if name not in _SIZES and name not in fields:
-            raise InputError(f"--{name.replace('_', '-')}: {family} has no such argument")
+    stated = given(args, chosen.schema)
     found = _problem_in(dump, chosen, rule)
-    missing = [f"-{name}" for name in _SIZES if name not in given and name not in found]
+    missing = [f"-{name}" for name in _SIZES if name not in stated and name not in found]
     if missing:
         raise InputError(f"--against: {dump.source} does not say all sizes: expected {', '.join(missing)}")
-    problem = Problem(**{**found, **given})
+    problem = Problem(**{**found, **stated})
     for name in _SIZES:
         if getattr(problem, name) < 1:
             raise InputError(f"--against: {name}: expected 1 or more, found {getattr(problem, name)}")
@@ -74,7 +81,7 @@ def expected(dump: Dump, chosen: Decoding, args: argparse.Namespace) -> Expected
     if rule.whose:
         m, n = rule.sizes["m"], rule.sizes["n"]
         notes.append(f"M and N are {rule.whose}, the kernel's {m} and {n}")
-    if taken := [name.upper() for name in _SIZES if name not in given]:
+    if taken := [name.upper() for name in _SIZES if name not in stated]:
         notes.append(f"{', '.join(taken)} taken from {dump.source}")
     values = rule.values(problem, chosen.kernels)
     return Expected(_packed(values, chosen, _text(problem, rule)), problem, tuple(notes))

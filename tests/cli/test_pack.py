@@ -1,6 +1,7 @@
 """`argpack pack`: the bytes, the formats, what it warns of and what it refuses."""
 
 import json
+import struct
 
 import pytest
 
@@ -125,3 +126,68 @@ def test_what_cannot_be_packed_is_exit_2(pack, arguments, message):
     code, out, err = pack(*arguments)
     assert (code, out) == (2, b"")
     assert message in err
+
+
+def test_another_librarys_launch_is_packed_from_its_sizes(pack):
+    """m and n are hipBLASLt's: D has m rows for it and m columns for the kernel. Strides are bytes, but for C."""
+    pointers = [f"--set={name}=0x1000" for name in ("ptr_a", "ptr_a_scale", "ptr_b", "ptr_b_scale", "ptr_c")]
+    sizes = ["-m", "2048", "-n", "128", "-k", "1664"]
+    code, out, err = pack("--schema", "hipblaslt_wave_mxfp4", *sizes, *pointers, "--format", "bin")
+    assert (code, err) == (0, "")
+    assert struct.unpack("<13Q", out) == (*[0x1000] * 5, 128, 2048, 1664, 832, 52, 832, 52, 2048)
+    code, out, _ = pack("--schema", "hipblaslt_f4gemm", *sizes, "--format", "json")
+    found = json.loads(out)
+    assert (code, found["kernarg_size"], "kernel" in found) == (0, 372, False)
+    assert {name: value for name, value in found["fields"].items() if value} == {
+        "alpha": 1.0, "stride_C0": 2048, "stride_A0": 1664, "stride_B0": 1664, "M": 128, "N": 2048, "K": 1664,
+        "stride_ScaleA0": 52, "stride_ScaleB0": 52,
+    }  # fmt: skip
+
+
+OWN = """\
+name = "mine"
+align = "natural"
+
+[[field]]
+name = "out"
+type = "ptr"
+
+[[field]]
+name = "scale"
+type = "f32"
+
+[[field]]
+name = "count"
+type = "u64"
+"""
+
+
+def test_a_schema_of_ones_own_is_packed_from_what_is_set(pack, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN)
+    code, out, err = pack("--schema", str(path), "--set=scale=0.5", "--set=count=7", "--format", "bin")
+    assert code == 0
+    assert out == struct.pack("<QfIQ", 0, 0.5, 0, 7)
+    assert err == "argpack: note: out is null; --set out=0x... gives an address\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected either a KERNEL or --schema, found neither"),
+        ([SMALL, "--schema", "own_sgemm"], "expected either a KERNEL or --schema, found both"),
+        (["--schema", "mine.toml", "--set=scale=1"], "mine: no value for count"),
+        (["--schema", "mine.toml", "--set=count=-1"], "--set count=-1: expected 0 to 18446744073709551615"),
+        (["--schema", "mine.toml", "-m", "3"], "mine: how a problem becomes arguments is not known for this family"),
+        (["--schema", "own_sgemm", "-m", "3"], "the following arguments are required: -n, -k"),
+        (["--schema", "hipblaslt_wave_mxfp4", "--alpha", "2"], "--alpha: hipblaslt_wave_mxfp4 has no such argument"),
+        (["--schema", "none.toml"], "none.toml: No such file or directory"),
+        (["--schema", "aiter_paa"], "unknown family 'aiter_paa'; did you mean aiter_pa?"),
+    ],
+)  # fmt: skip
+def test_a_schema_that_cannot_be_packed_is_one_line(pack, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(OWN)
+    code, out, err = pack(*arguments)
+    assert (code, out, err.count("\n")) == (2, b"", 1)
+    assert err.startswith(f"argpack: error: {message}")

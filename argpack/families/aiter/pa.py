@@ -17,7 +17,7 @@ PA = declare(
         pointer("ptr_CL", "CL"),
         pointer("ptr_KQ", "KQ"),
         pointer("ptr_VQ", "VQ"),
-        scalar("sclg2e", "", "sclg", of="f32", doc="Log2(e)/sqrt(head_size."),
+        scalar("sclg2e", "", "sclg", of="f32", doc="Log2(e)/sqrt(head_size)."),
         stride("mblk", "elements", "mblk", doc="Block_tables.stride(0)."),
         extent("kv_nheads", "count", "batch"),
         stride("Qs", "bytes", "Qs"),
