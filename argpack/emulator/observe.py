@@ -104,7 +104,7 @@ class Observer(Protocol):
     Arrays belong to the caller: what is kept must be copied, except the arrays of an `Access`.
     """
 
-    def begin(self, memory: DeviceMemory) -> None:
+    def begin(self, memory: DeviceMemory, /) -> None:
         """A launch starts; `memory.allocations` has its buffers and its kernarg segment."""
 
     def batch(self, dispatch: Dispatch, workgroups: NDArray[np.int64]) -> None:
@@ -129,7 +129,7 @@ class Observers:
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
 
-    def begin(self, memory: DeviceMemory) -> None:
+    def begin(self, memory: DeviceMemory, /) -> None:
         """As `Observer.begin`."""
         for observer in self._observers:
             observer.begin(memory)

@@ -163,7 +163,7 @@ class Program:
                 self._check_indexed(instruction)
             indexed = name == _INDEX_ON or (indexed and name != _INDEX_OFF)
             step = None if name in _ENDS else self._step(instruction)
-            operations.append(_operation(instruction, step))
+            operations.append(_operation(instruction, step, indexed=indexed))
             if step is not None:
                 body.add(step)
             elif name == "s_endpgm":
@@ -213,14 +213,18 @@ class Program:
         return step
 
 
-def _operation(instruction: Instruction, step: Step | MatrixStep | None) -> Operation:
+def _operation(instruction: Instruction, step: Step | MatrixStep | None, *, indexed: bool) -> Operation:
     if step is None:
         read = _TESTED.get(instruction.mnemonic.rstrip("nz"))
         return Operation(instruction, scalar_reads=frozenset((read, read + 1) if read else ()))
     if isinstance(step, MatrixStep):
         sums = frozenset(range(4 * step.accumulator, 4 * step.accumulator + 4))
         return Operation(instruction, step.rows.registers | step.columns.registers | sums, sums)
-    return Operation(instruction, step.reads, step.writes, step.scalar_reads, step.scalar_writes)
+    reads, source = step.reads, instruction.fields.get("src0", 0)
+    if instruction.mnemonic in _INDEXED and source >= 256 and not indexed:
+        # Without a register index it reads one AccVGPR, not any.
+        reads = frozenset([ACC + source - 256])
+    return Operation(instruction, reads, step.writes, step.scalar_reads, step.scalar_writes)
 
 
 def _target(instruction: Instruction) -> int:
