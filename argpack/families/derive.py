@@ -26,9 +26,10 @@ _UNTYPED = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 def derive(kernel: Kernel) -> KernargSchema:
     """The schema that the metadata declares, `kernarg_segment_size` bytes long.
 
-    Arguments without a name are `arg_0x10`, a second one of a name `name_0x10`; bytes of no argument are pads, before
-    the first argument and within blocks of odd size unsigned fields. Hidden arguments are fields where they say they
-    are. Raises InputError for a kernel without arguments, and where arguments overlap or leave the segment.
+    Arguments without a name are `arg_0x10`, hidden ones as their kind, a second one of a name `name_0x10`; bytes of no
+    argument are pads, before the first argument and within blocks of odd size unsigned fields. Hidden arguments are
+    fields where they say they are. Raises InputError for a kernel without arguments, and where arguments overlap or
+    leave the segment.
     """
     arguments = sorted((a for a in kernel.arguments if not is_pad(a)), key=lambda a: a.offset)
     if not arguments:
@@ -61,12 +62,17 @@ def _pieces(kernel: Kernel, arguments: list[Argument]) -> Iterator[tuple[str, in
                 f"{where} ends at 0x{argument.end:x}, the segment at 0x{kernel.kernarg_segment_size:x}"
             )
         end, last = argument.end, argument
-        name = _identifier(argument.name) if argument.name else f"arg_0x{argument.offset:x}"
+        name = _name(argument)
         kind = _type_of(argument)
         if kind is None:
             yield from _words(name, argument.offset, argument.end)
         else:
             yield name, argument.offset, argument.size, kind
+
+
+def _name(argument: Argument) -> str:
+    """Hidden arguments have no name and say what they are: `hidden_block_count_x`."""
+    return _identifier(argument.name or (argument.kind if argument.hidden else f"arg_0x{argument.offset:x}"))
 
 
 def _type_of(argument: Argument) -> str | None:

@@ -175,7 +175,10 @@ class KernargSchema:
     def _check_names(self, kind: str, given: Mapping[str, object], known: list[str]) -> None:
         for name in given:
             if name not in known:
-                raise InputError(f"{self.name}: no {kind} is named {name!r}{_nearest(name, known)}")
+                many = (
+                    f"expected {len(known)} {kind}s, found {len(given)}: " if len(given) > len(known) else ""
+                )
+                raise InputError(f"{self.name}: {many}no {kind} is named {name!r}{_nearest(name, known)}")
 
     def _checked(self, slot: Slot, entry: Field, value: object) -> object:
         try:
