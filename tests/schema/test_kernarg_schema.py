@@ -99,8 +99,8 @@ def test_null_pointer_may_be_none():
             {"scale": 1e39},
             "small: scale at 0x10: expected a number within the range of f32, found float 1e+39",
         ),
-        ({"row": 1}, "small: no field is named 'row'; did you mean rows?"),
-        ({"pad_out": b""}, "small: no field is named 'pad_out'"),
+        ({"row": 1}, "small: expected 4 fields, found 5: no field is named 'row'; did you mean rows?"),
+        ({"pad_out": b""}, "small: expected 4 fields, found 5: no field is named 'pad_out'"),
     ],
 )
 def test_wrong_values_are_refused_by_name(change, message):
