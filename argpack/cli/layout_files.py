@@ -133,16 +133,37 @@ def _array(path: Path, name: str | None) -> NDArray[np.generic]:
 
 
 def _safetensors(path: Path, name: str | None) -> NDArray[np.generic]:
-    """One tensor as rows of bytes: its last axis times its elements' size. The format: a header in JSON, then bytes."""
-    data = _raw(path)
-    length = int.from_bytes(data[:8].tobytes(), "little")
-    if data.size < 8 or length > min(_MAX_HEADER, data.size - 8):
-        raise InputError(
-            f"{path}: not a safetensors file: a header of {length} bytes in a file of {data.size}"
-        )
+    """One tensor; two values of 4 bits are a byte. The format: the header's length, the header in JSON, then bytes."""
     try:
-        header = json.loads(data[8 : 8 + length].tobytes())
-        tensors = {key: value for key, value in header.items() if key != "__metadata__"}
+        with path.open("rb") as file:
+            size = path.stat().st_size - 8
+            length = int.from_bytes(file.read(8), "little")
+            if length > min(_MAX_HEADER, size):
+                raise InputError(
+                    f"{path}: not a safetensors file: a header of {length} bytes in a file of {size + 8}"
+                )
+            shape, (start, end) = _entry(path, name, file.read(length))
+            fits = 0 <= start <= end <= size - length and shape and min(shape) > 0
+            rows = math.prod(shape[:-1]) if fits else 1
+            width, rest = divmod(end - start, rows)  # bytes of a row
+            item, part = divmod(width, shape[-1]) if fits else (0, 0)
+            if not fits or rest or (part and 2 * width != shape[-1]) or not width:
+                raise InputError(
+                    f"{path}: {name or 'tensor'}: shape {shape} does not fit its {end - start} bytes"
+                )
+            file.seek(8 + length + start)
+            values = np.fromfile(file, np.uint8, end - start)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if item in {2, 4, 8}:
+        return values.view(f"<u{item}").reshape(shape)
+    return values.reshape([*shape[:-1], width])
+
+
+def _entry(path: Path, name: str | None, text: bytes) -> tuple[list[int], tuple[int, int]]:
+    """Shape and first and last offset of a tensor, from the header."""
+    try:
+        tensors = {key: value for key, value in json.loads(text).items() if key != "__metadata__"}
     except (UnicodeDecodeError, json.JSONDecodeError, AttributeError) as error:
         raise InputError(f"{path}: not a safetensors file: its header is no JSON object") from error
     if name is None and len(tensors) == 1:
@@ -155,9 +176,4 @@ def _safetensors(path: Path, name: str | None) -> NDArray[np.generic]:
         start, end = (int(offset) for offset in tensors[name]["data_offsets"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {name}: no shape or data_offsets in the header") from error
-    count = math.prod(shape)
-    if not 0 <= start <= end <= data.size - 8 - length or not count or (end - start) % count or not shape:
-        raise InputError(f"{path}: {name}: shape {shape} does not fit its {end - start} bytes")
-    item = (end - start) // count
-    values = data[8 + length + start : 8 + length + end]
-    return values.reshape([*shape[:-1], shape[-1] * item])
+    return shape, (start, end)

@@ -169,6 +169,35 @@ def test_safetensors_one_tensor_or_one_of_many(layout):
     )
 
 
+# What safetensors 0.8.0 writes for {"s": uint8 [[0, 1], [2, 3]]}.
+WRITTEN = (
+    b'X\x00\x00\x00\x00\x00\x00\x00{"__metadata__":{"format":"pt"},"s":{"dtype":"U8","shape":[2,2],'
+    b'"data_offsets":[0,4]}}  \x00\x01\x02\x03'
+)
+
+
+def test_safetensors_as_the_library_writes_them(layout):
+    Path("w.safetensors").write_bytes(WRITTEN)
+    assert layout("apply", "--layout", "m k -> k m", "w.safetensors", "-o", "x.bin")[0] == 0
+    assert Path("x.bin").read_bytes() == bytes([0, 2, 1, 3])
+
+
+def test_safetensors_of_four_bits_are_bytes_of_two_values(layout):
+    packed = WRITTEN.replace(b'"U8","shape":[2,2]', b'"F4","shape":[2,4]')
+    Path("w.safetensors").write_bytes(packed)
+    assert layout("apply", "--layout", "m k -> k m", "w.safetensors", "-o", "x.bin")[0] == 0
+    assert Path("x.bin").read_bytes() == bytes([0, 2, 1, 3])
+
+
+def test_safetensors_of_two_bytes_are_no_scales(layout):
+    Path("w.safetensors").write_bytes(WRITTEN.replace(b"[2,2]", b"[2,1]"))
+    code, _, err = layout("apply", "--layout", "scale_32x8", "w.safetensors", "-o", "x.bin")
+    assert (code, err) == (
+        2,
+        "argpack: error: w.safetensors: a scale is one byte, expected uint8, found uint16\n",
+    )
+
+
 def test_convert_between_two_layouts(layout):
     command = (
         "convert",
@@ -326,7 +355,9 @@ APPLY = ("apply", "--layout", "scale_32x8", "-o", "x.bin")
             "empty.safetensors: name a tensor, empty.safetensors:NAME; it holds none",
         ),
         ((*APPLY, "bare.safetensors"), "bare.safetensors: a: no shape or data_offsets in the header"),
-        ((*APPLY, "long.safetensors"), "long.safetensors: a: shape [4, 4] does not fit its 16 bytes"),
+        ((*APPLY, "long.safetensors"), "long.safetensors: tensor: shape [4, 4] does not fit its 16 bytes"),
+        ((*APPLY, "minus.safetensors:a"), "minus.safetensors: a: shape [-2, -2] does not fit its 4 bytes"),
+        ((*APPLY, "none.safetensors"), "none.safetensors: No such file or directory"),
         (
             ("apply", "--layout", "row_major", "s.npy", "-o", "x.txt"),
             "x.txt: expected a file to write that ends in .npy",
@@ -372,6 +403,8 @@ def test_what_does_not_fit_is_refused_with_what_would(layout, arguments, message
     Path("bare.safetensors").write_bytes((8).to_bytes(8, "little") + b'{"a":{}}')
     header = b'{"a":{"shape":[4,4],"data_offsets":[0,16]}}'
     Path("long.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"123")
+    header = b'{"a":{"shape":[-2,-2],"data_offsets":[0,4]}}'
+    Path("minus.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"1234")
     code, out, err = layout(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith(f"argpack: error: {message}")
