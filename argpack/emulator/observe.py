@@ -107,19 +107,19 @@ class Observer(Protocol):
     def begin(self, memory: DeviceMemory, /) -> None:
         """A launch starts; `memory.allocations` has its buffers and its kernarg segment."""
 
-    def batch(self, dispatch: Dispatch, workgroups: NDArray[np.int64]) -> None:
+    def batch(self, dispatch: Dispatch, workgroups: NDArray[np.int64], /) -> None:
         """Workgroups start side by side: ids int64 (n, 3) as x, y, z. The batch before has ended.
 
         `waves.workgroup` counts in `workgroups`; `waves.number // n` is the wave of the workgroup.
         """
 
-    def block(self, waves: Waves, code: Code) -> None:
+    def block(self, waves: Waves, code: Code, /) -> None:
         """A group of waves is about to run straight-line code."""
 
-    def memory_access(self, waves: Waves, access: Access) -> None:
+    def memory_access(self, waves: Waves, access: Access, /) -> None:
         """A group of waves is about to access device memory, out of range accesses included."""
 
-    def lds_access(self, waves: Waves, access: Access) -> None:
+    def lds_access(self, waves: Waves, access: Access, /) -> None:
         """A group of waves is about to access LDS; a load to LDS makes a `memory_access` before."""
 
 
