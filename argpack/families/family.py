@@ -10,6 +10,9 @@ from argpack.values import anew, value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from argpack.codeobject import Kernel
     from argpack.launch import Launch, LaunchResult
     from argpack.numerics import Reference, Verdict
@@ -95,14 +98,27 @@ class ExpectedOutput:
 
 
 @value(kw_only=True)
+class Region:
+    """Some bytes of a buffer, and what people call them. `mask()` says which: bool, shape (bytes of the buffer,)."""
+
+    buffer: str
+    name: str
+    mask: Callable[[], NDArray[np.bool_]]
+
+
+@value(kw_only=True)
 class Workload:
     """A launch with its inputs, and the judge of its result.
 
     `notes` are sentences about layouts and paddings to print; `overridden` the refusals that `--force` overrode.
-    `judge(result)` compares the output with an independent reference.
+    `judge(result)` compares the output with an independent reference. `output` is what the launch should write, each
+    byte of it; `spill` what it may write beside that; `padding` what the host adds to inputs around their elements.
     """
 
     launch: Launch
     judge: Callable[[LaunchResult], Verdict]
     notes: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
+    output: Region | None = None
+    spill: Region | None = None
+    padding: tuple[Region, ...] = ()

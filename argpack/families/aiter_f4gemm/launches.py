@@ -84,12 +84,8 @@ def build(
 def _inputs(plan: Plan, operands: Operands) -> tuple[Buffer, ...]:
     placement = plan.placement
     b = apply(layout_named(placement.b_layout or b_layout(plan.variant)), operands.b_codes, pad_value=0)
-    scale_a = _scale_image(
-        placement.scale_a_layout, operands.a_scales, placement.scale_pad, plan.scale_a_rows
-    )
-    scale_b = _scale_image(
-        placement.scale_b_layout, operands.b_scales, placement.scale_pad, plan.scale_b_rows
-    )
+    scale_a = scale_image(placement.scale_a_layout, operands.a_scales, placement.scale_pad, plan.scale_a_rows)
+    scale_b = scale_image(placement.scale_b_layout, operands.b_scales, placement.scale_pad, plan.scale_b_rows)
     buffers = [
         Buffer("A", operands.a_codes.reshape(-1)),
         Buffer("B", b),
@@ -101,7 +97,7 @@ def _inputs(plan: Plan, operands: Operands) -> tuple[Buffer, ...]:
     return tuple(buffers)
 
 
-def _scale_image(name: str, scales: NDArray[np.uint8], pad: int, row_multiple: int) -> NDArray[np.uint8]:
+def scale_image(name: str, scales: NDArray[np.uint8], pad: int, row_multiple: int) -> NDArray[np.uint8]:
     """Padded as the kernel wants it in every layout, so that a wrong one differs in its order alone."""
     layout = layout_named(name)
     rows, columns = layout.tile

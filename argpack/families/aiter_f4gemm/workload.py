@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import InputError, RefusedError
-from argpack.families.aiter_f4gemm import limits
+from argpack.families.aiter_f4gemm import limits, regions
 from argpack.families.aiter_f4gemm.arguments import field_values
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.geometry import K_STEP, SCALE_BLOCK, SCALE_COLUMNS, k_slices, round_up
@@ -125,6 +125,9 @@ def prepare(
         judge=functools.partial(judge, expected),
         notes=_notes(plan, zeroed=zeroed),
         overridden=tuple(reasons),
+        output=regions.output(plan),
+        spill=regions.spill(plan),
+        padding=tuple(regions.padding(plan)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import InputError, RefusedError
-from argpack.families.family import Problem, Workload
+from argpack.families.family import Problem, Region, Workload
 from argpack.families.overrides import contradictions
 from argpack.families.own_sgemm.arguments import field_values
 from argpack.families.own_sgemm.cross_check import cross_check
@@ -116,6 +116,11 @@ def prepare(
         judge=functools.partial(_judge, problem, operands),
         notes=_notes(problem),
         overridden=reasons,
+        output=Region(
+            buffer="D",
+            name="the M x N elements of D",
+            mask=lambda: np.ones(4 * problem.m * problem.n, np.bool_),
+        ),
     )
 
 
