@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.emulator.memory import MemoryFaultError
-from argpack.emulator.operands import Array, Execute, Operands, Read, Step
+from argpack.emulator.operands import Array, Execute, Operands, Step
 from argpack.emulator.waves import LANES
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Lds:
         self._dwords = self._bytes.view(U32)
         self._quads = self._bytes.view(np.complex128)
 
+    def image(self, workgroup: Array) -> Array:
+        """Where the images of workgroups (int64, of the batch) start: bytes from the first."""
+        return workgroup * self._pitch
+
     def _store_offsets(self, w: Waves, address: Array, size: int, mask: Array | None, where: str) -> Array:
         inside = address if mask is None else address[mask]
         if inside.size and int(inside.max()) + size > self.size:
@@ -40,7 +44,7 @@ class Lds:
             raise MemoryFaultError(
                 f"LDS access out of range: byte {worst:#x} + {size} of {self.size:#x} by {where}"
             )
-        return address + (w.workgroup * self._pitch)[:, None]
+        return address + self.image(w.workgroup)[:, None]
 
     def read(self, w: Waves, address: Array, size: int, mask: Array | None, *, where: str) -> Array:
         """Read `size` bytes per lane at LDS byte `address` (int64 (wave, lane)): uint32 (wave, lane, size / 4)."""
@@ -54,16 +58,35 @@ class Lds:
             return np.ascontiguousarray(octets).view(U32)
         return self._dwords.take((at >> 2)[..., None] + np.arange(size // 4), mode="clip")
 
-    def read_rows(self, w: Waves, lane: Array, offset: int, size: int) -> Array | None:
-        """`read` at lane (uint32 (wave, lane), contiguous) + `offset`, fast; None where the plain way is needed."""
-        low_bits = int(np.bitwise_or.reduce(lane, axis=None)) | offset
-        if int(lane.max()) + offset + size > self.size or low_bits & (size - 1):
+    def read_rows(self, w: Waves, register: int, offset: int, size: int, out: Array | None) -> Array | None:
+        """`read` of 4 or 16 bytes at VGPR `register` + `offset`, fast; None where the plain way is needed.
+
+        Sixteen bytes go to `out` (uint32 (wave, lane, 4)) if that is given.
+        """
+        own, placed = w.offsets(register), w.lds_offsets(register)
+        if own.most + offset + size > self.size or (own.bits | offset) & (size - 1):
             return None
-        at = lane + (w.workgroup * self._pitch + offset)[:, None]
-        at >>= 4 if size == 16 else 2
         if size == 16:
-            return self._quads.take(at, mode="clip").view(U32).reshape(*at.shape, 4)
-        return self._dwords.take(at[..., None], mode="clip")
+            into = None if out is None else out.view(np.complex128)[..., 0]
+            quads = self._quads[offset >> 4 :].take(placed.quads, mode="clip", out=into)
+            return quads.view(U32).reshape(w.count, LANES, 4)
+        return self._dwords[offset >> 2 :].take(placed.dwords, mode="clip")[..., None]
+
+    def write_rows(self, w: Waves, first: Array, data: Array) -> bool:
+        """Write all lanes' `data` (uint32 (wave, lane, n)) side by side from LDS byte `first`, int64 (wave,).
+
+        False, and nothing is done, where the plain way is needed.
+        """
+        row = 4 * LANES * data.shape[-1]
+        if int(first.max()) + row > self.size or int(np.bitwise_or.reduce(first)) & 3:
+            return False
+        kind = np.dtype(f"V{row}")
+        # Every place where a row can start, overlapping.
+        rows = np.ndarray((self._dwords.size - row // 4 + 1,), kind, self._bytes, strides=(4,))
+        rows[first + self.image(w.workgroup) >> 2] = (
+            np.ascontiguousarray(data).reshape(w.count, -1).view(kind)[:, 0]
+        )
+        return True
 
     def read_narrow(self, w: Waves, address: Array, size: int, mask: Array | None, *, where: str) -> Array:
         """Read 1 or 2 bytes per lane: uint8 or uint16 (wave, lane)."""
@@ -100,23 +123,23 @@ def compile_lds(instruction: Instruction) -> Step | None:
     where = str(instruction).split(":", maxsplit=1)[0]
     if name == "bpermute_b32":
         return _bpermute(operands, acc=acc)
-    lane = operands.vector(operands.field("addr") + 256)
+    address = operands.vgpr(operands.field("addr"))
     verb, _, form = name.partition("_")
     if verb == "read" and form in _READS:
         size = _READS[form]
         register = operands.destination(operands.field("vdst"), size // 4, acc=acc)
-        return operands.step(_reader(lane, offset, register, size, where))
+        return operands.step(_reader(address, offset, register, size, where))
     if verb == "write" and form in _READS:
         size = _READS[form]
         register = operands.vgpr(operands.field("data0"), size // 4, acc=acc)
-        return operands.step(_writer(lane, offset, register, size, where))
+        return operands.step(_writer(address, offset, register, size, where))
     if name in {"write_b8", "write_b16"}:
         register = operands.vgpr(operands.field("data0"), acc=acc)
         size = 1 if name.endswith("8") else 2
 
         def write_narrow(w: Waves) -> None:
             octets = np.ascontiguousarray(w.v[register])[..., None].view(np.uint8)[..., :size]
-            w.lds.write(w, lane(w).astype(I64) + offset, octets, w.mask, where=where)
+            w.lds.write(w, w.offsets(address).lane + offset, octets, w.mask, where=where)
 
         return operands.step(write_narrow)
     if name in _NARROW_READS:
@@ -124,13 +147,13 @@ def compile_lds(instruction: Instruction) -> Step | None:
         register = operands.destination(operands.field("vdst"), acc=acc)
 
         def read_narrow(w: Waves) -> None:
-            value = w.lds.read_narrow(w, lane(w).astype(I64) + offset, size, w.mask, where=where)
+            value = w.lds.read_narrow(w, w.offsets(address).lane + offset, size, w.mask, where=where)
             w.write(
                 register, value.view(f"i{size}").astype(np.int32).view(U32) if signed else value.astype(U32)
             )
 
         return operands.step(read_narrow)
-    return _pair(operands, name, lane, acc=acc, where=where)
+    return _pair(operands, name, address, acc=acc, where=where)
 
 
 def access_parts(instruction: Instruction) -> tuple[tuple[int, int], ...]:
@@ -144,34 +167,33 @@ def access_parts(instruction: Instruction) -> tuple[tuple[int, int], ...]:
     return ((first | second << 8, _READS.get(form) or int(form[1:]) // 8),)
 
 
-def _reader(lane: Read, offset: int, register: int, size: int, where: str) -> Execute:
+def _reader(address: int, offset: int, register: int, size: int, where: str) -> Execute:
     quad = register >> 2 if size == 16 and register % 4 == 0 else None
     fast = size in {4, 16}
 
     def read(w: Waves) -> None:
-        data = (
-            w.lds.read_rows(w, np.ascontiguousarray(lane(w)), offset, size) if w.exec_full and fast else None
-        )
-        if data is None:
-            data = w.lds.read(w, lane(w).astype(I64) + offset, size, w.mask, where=where)
-        if quad is not None and w.exec_full:
-            w.quads[quad] = data
+        out = None if quad is None else w.quads[quad]
+        data = w.lds.read_rows(w, address, offset, size, out) if w.exec_full and fast else None
+        if data is not None and quad is not None:
+            w.changed(register, 4)
             return
+        if data is None:
+            data = w.lds.read(w, w.offsets(address).lane + offset, size, w.mask, where=where)
         for i in range(size // 4):
             w.write(register + i, data[..., i])
 
     return read
 
 
-def _writer(lane: Read, offset: int, register: int, size: int, where: str) -> Execute:
+def _writer(address: int, offset: int, register: int, size: int, where: str) -> Execute:
     def write(w: Waves) -> None:
         data = np.stack([w.v[register + i] for i in range(size // 4)], axis=-1)
-        w.lds.write(w, lane(w).astype(I64) + offset, data, w.mask, where=where)
+        w.lds.write(w, w.offsets(address).lane + offset, data, w.mask, where=where)
 
     return write
 
 
-def _pair(operands: Operands, name: str, lane: Read, *, acc: bool, where: str) -> Step | None:
+def _pair(operands: Operands, name: str, address: int, *, acc: bool, where: str) -> Step | None:
     """Two accesses in one instruction, each with its own offset counted in elements or in 64 elements."""
     offsets = (operands.field("offset0"), operands.field("offset1"))
     if name in _PAIRS:
@@ -190,9 +212,8 @@ def _pair(operands: Operands, name: str, lane: Read, *, acc: bool, where: str) -
         return None
     # Both addresses come from the register as it was before the first half is written.
     first_half, second_half = (
-        make(lane, o * unit, r, size, where) for o, r in zip(offsets, registers, strict=True)
+        make(address, o * unit, r, size, where) for o, r in zip(offsets, registers, strict=True)
     )
-    address = operands.field("addr")
     overlaps = make is _reader and registers[0] <= address < registers[0] + size // 4
 
     def execute(w: Waves) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from argpack.emulator.offsets import Offsets
+
 # Looks like an address that the AMD driver hands out; the kernels keep 48 bits of an address.
 BASE = 0x7F00_0000_0000
 # A read this close behind a buffer is an over-read that a device would not notice; anywhere else, or any write, is a
@@ -120,23 +122,31 @@ class DeviceMemory:
         return self.gather(offset, inside, 1)[..., 0]
 
     def load_rows(
-        self, base: NDArray[np.int64], lane: NDArray[np.uint32], dwords: int, *, low: int, high: int
+        self,
+        base: NDArray[np.int64],
+        offsets: Offsets,
+        dwords: int,
+        *,
+        low: int,
+        high: int,
+        out: NDArray[np.uint32] | None = None,
     ) -> NDArray[np.uint32] | None:
-        """Read dwords at device addresses base (wave,) + lane (wave, lane), which span `low` up to but without `high`.
+        """Read dwords at device addresses base (wave,) + offsets, which span `low` up to but without `high`.
 
-        Gives uint32 (wave, lane, dwords), or None where the plain way is needed: not all in one buffer, or unaligned.
+        Gives uint32 (wave, lane, dwords), for four dwords in `out` if that is given; None where the plain way is
+        needed: not all in one buffer, or unaligned.
         """
         index = int(np.searchsorted(self._starts, low - self._base, side="right")) - 1
         if index < 0 or high - self._base > int(self._ends[index]):
             return None
         start = base - self._base
-        align = 16 if dwords == 4 else 4
-        if (np.bitwise_or.reduce(start) | int(np.bitwise_or.reduce(lane, axis=None))) & (align - 1):
+        if (int(np.bitwise_or.reduce(start)) | offsets.bits) & (15 if dwords == 4 else 3):
             return None
-        at = lane + start[:, None]
-        at >>= 4 if dwords == 4 else 2
         if dwords == 4:
-            return self.quads.take(at, mode="clip").view(np.uint32).reshape(*at.shape, 4)
+            at = offsets.quads + (start >> 4)[:, None]
+            into = None if out is None else out.view(np.complex128)[..., 0]
+            return self.quads.take(at, mode="clip", out=into).view(np.uint32).reshape(*at.shape, 4)
+        at = offsets.dwords + (start >> 2)[:, None]
         return self.dwords.take(
             at[..., None] + np.arange(dwords) if dwords > 1 else at[..., None], mode="clip"
         )

@@ -132,6 +132,7 @@ def _write_lane(operands: Operands) -> Step:
 
     def execute(w: Waves) -> None:
         w.v[register][np.arange(w.count), np.broadcast_to(lane(w) & U32(63), (w.count,))] = read(w)
+        w.changed(register)
 
     return operands.step(execute)
 
@@ -154,5 +155,7 @@ def _swap_rows(operands: Operands, row: int) -> Step:
         moved = odd.copy()
         odd[...] = even
         even[...] = moved
+        w.changed(own)
+        w.changed(other)
 
     return operands.step(execute)

@@ -6,18 +6,18 @@ zero, a store out of range is dropped, each dword for itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from argpack.emulator.atomics import add_packed_bf16
 from argpack.emulator.memory import MemoryFaultError
+from argpack.emulator.offsets import Offsets
 from argpack.emulator.operands import Array, Operands, Read, Step
 from argpack.emulator.waves import LANES, M0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from argpack.emulator.decoder import Instruction
     from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.waves import Waves
@@ -31,6 +31,8 @@ LOADS = {"ubyte": (1, False), "sbyte": (1, True), "ushort": (2, False), "sshort"
 }
 STORES = {"byte": 1, "short": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16}
 
+# Data of the enabled lanes, or None where it takes the plain way to find them.
+Rows = Callable[..., Array | None]
 # Mask per dword, and address; the mask is None where everything is in range.
 Addresses = tuple[Array, Array | None]
 
@@ -80,11 +82,16 @@ def lane_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], Addr
 
 def lds_target(operands: Operands, size: int) -> Callable[[Waves], Array]:
     """Where in LDS a load to LDS of `size` bytes a lane writes, int64 (wave, lane)."""
+    first, lane = lds_start(operands), np.arange(LANES, dtype=I64) * size
+    return lambda w: first(w)[:, None] + lane
+
+
+def lds_start(operands: Operands) -> Read:
+    """Where in LDS lane 0 of a load to LDS writes, int64 (wave,); the other lanes follow."""
     offset = operands.field("offset")
-    lane = (np.arange(LANES) * size).astype(I64)
     operands.sgprs(M0)
     # LDS byte = M0 + instruction offset + lane · size; the lane takes no part in the memory address.
-    return lambda w: w.sgpr[M0].astype(I64)[:, None] + offset + lane
+    return lambda w: w.sgpr[M0].astype(I64) + offset
 
 
 def _sign_extend(value: int, bits: int) -> int:
@@ -131,24 +138,37 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
     return addresses
 
 
-def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Callable[[Waves], Array | None]:
-    """The common load, fast: every lane enabled, in range and in one buffer. Gives None where that is not so."""
+def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Rows:
+    """The common load, fast: every lane enabled, in range or wholly out of it, and in one buffer; else gives None.
+
+    Four dwords go straight to the array given.
+    """
     resource, offset = operands.field("srsrc") * 4, operands.field("offset")
     soffset = operands.scalar(operands.field("soffset"))
     register = operands.field("vaddr")
 
-    def fetch(w: Waves) -> Array | None:
+    def fetch(w: Waves, out: Array | None = None) -> Array | None:
         words = w.sgpr[resource : resource + 4]
         if not w.exec_full or (words[1] >> U32(31) | words[3] >> U32(23) & U32(1)).any():
             return None
-        lane = np.ascontiguousarray(w.v[register])
-        above = soffset(w).astype(I64)
-        top = lane.max(axis=1).astype(I64) + (offset + size)
-        if (top > words[2] - above).any():
-            return None
-        base = (words[0] | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + above
-        low, high = int((base + lane.min(axis=1)).min()) + offset, int((base + top).max())
-        return memory.load_rows(base + offset, lane, size // 4, low=low, high=high)
+        offsets = w.offsets(register)
+        start = soffset(w).astype(I64) + offset
+        last = words[2] - start - size
+        inside: Array | None = None
+        if (offsets.high > last).any():
+            inside = offsets.lane <= last[:, None]
+            if int(last.min()) < 0 or (
+                size > 4 and (inside != (offsets.lane < (last + size)[:, None])).any()
+            ):
+                return None
+            # Where nothing is loaded from need not be told from the last place in range: zero is put over it.
+            offsets = Offsets(np.minimum(offsets.lane, last[:, None]))
+        base = (words[0] | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + start
+        low, high = int((base + offsets.low).min()), int((base + offsets.high).max()) + size
+        data = memory.load_rows(base, offsets, size // 4, low=low, high=high, out=out)
+        if inside is not None and data is not None:
+            np.multiply(data, inside[..., None], out=data)
+        return data
 
     return fetch
 
@@ -188,20 +208,20 @@ def _load(
     register: int,
     size: int,
     signed: bool,
-    rows: Callable[[Waves], Array | None] | None,
+    rows: Rows | None,
 ) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     dwords = size // 4
     quad = register >> 2 if dwords == 4 and register % 4 == 0 else None
 
     def execute(w: Waves) -> None:
-        data = rows(w) if rows else None
+        data = rows(w, None if quad is None else w.quads[quad]) if rows else None
+        if data is not None and quad is not None:
+            w.changed(register, 4)
+            return
         if data is None:
             address, in_range = addresses(w)
             data = _fetch(memory, address, _enabled(w, in_range), size, where)
-        if quad is not None and w.exec_full:
-            w.quads[quad] = data
-            return
         for i in range(dwords):
             w.write(register + i, data[..., i])
 
@@ -224,19 +244,21 @@ def _load_to_lds(
     memory: DeviceMemory,
     addresses: Callable[[Waves], Addresses],
     size: int,
-    rows: Callable[[Waves], Array | None] | None,
+    rows: Rows | None,
 ) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
     if size % 4:
         raise operands.fail("a load to LDS narrower than a dword")
-    target = lds_target(operands, size)
+    first, lane = lds_start(operands), np.arange(LANES, dtype=I64) * size
 
     def execute(w: Waves) -> None:
         data = rows(w) if rows else None
         if data is None:
             address, in_range = addresses(w)
             data = _fetch(memory, address, _enabled(w, in_range), size, where)
-        w.lds.write(w, target(w), data, w.mask, where=where)
+        if w.exec_full and w.lds.write_rows(w, first(w), data):
+            return
+        w.lds.write(w, first(w)[:, None] + lane, data, w.mask, where=where)
 
     return operands.step(execute)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.emulator.matrix import MatrixQueue
+from argpack.emulator.offsets import Offsets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,6 +59,8 @@ class Waves:
         self.exec_mask: NDArray[np.bool_] = np.ones((self.count, LANES), dtype=np.bool_)
         self.index_mode = 0  # operands that s_set_gpr_idx_on makes relative; bit 0 is SRC0
         self.matrix = MatrixQueue()
+        self._offsets: dict[int, Offsets] = {}
+        self._lds_offsets: dict[int, Offsets] = {}
 
     @classmethod
     def start(cls, workgroup: NDArray[np.int64], lds: Lds, *, pc: int) -> Waves:
@@ -106,8 +109,31 @@ class Waves:
         """Enabled lanes, shape (wave, lane); None where all are."""
         return None if self.exec_full else self.exec_mask
 
+    def offsets(self, register: int) -> Offsets:
+        """VGPR `register` as byte offsets."""
+        found = self._offsets.get(register)
+        if found is None:
+            found = self._offsets[register] = Offsets(self.v[register].astype(np.int64))
+        return found
+
+    def lds_offsets(self, register: int) -> Offsets:
+        """VGPR `register` as byte offsets from each wave's own LDS image into those of the batch."""
+        found = self._lds_offsets.get(register)
+        if found is None:
+            images = self.lds.image(self.workgroup)
+            found = self._lds_offsets[register] = Offsets(self.offsets(register).lane + images[:, None])
+        return found
+
+    def changed(self, register: int, count: int = 1) -> None:
+        """VGPRs were written by other means than `write`."""
+        for each in range(register, register + count) if self._offsets else ():
+            self._offsets.pop(each, None)
+            self._lds_offsets.pop(each, None)
+
     def write(self, register: int, value: NDArray[np.uint32]) -> None:
         """Write VGPR `register` in the enabled lanes; `value` broadcasts to (wave, lane)."""
+        if register in self._offsets:
+            self.changed(register)
         if self.exec_full:
             self.v[register][...] = value
         else:

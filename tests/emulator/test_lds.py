@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_harness import execute, set_exec, start
+from emulator_harness import execute, memory_with, set_exec, start
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +85,46 @@ def test_two_reads_in_one(assembler, form):
         for i in range(size // 4):
             expected = [at(images[0], 8 * lane + offset * unit + 4 * i, 4) for lane in range(LANES)]
             assert waves.v[12 + half * size // 4 + i][0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "v_mov_b32 v0, v4",
+        "v_mov_b64 v[0:1], v[4:5]",
+        "s_mov_b32 exec_lo, 0xff00ff\nv_mov_b32 v0, v4\ns_mov_b32 exec_lo, -1",
+        "v_writelane_b32 v0, 16, 5",
+        "v_permlane16_swap_b32 v0, v4",
+        "v_permlane32_swap_b32 v4, v0",
+        "ds_read_b32 v0, v8",
+        "ds_read_b128 v[0:3], v8",
+        "ds_bpermute_b32 v0, v9, v4",
+        "buffer_load_dword v0, v8, s[4:7], 0 offen",
+        "buffer_load_dwordx4 v[0:3], v8, s[4:7], 0 offen",
+        "global_load_dwordx4 v[0:3], v8, s[4:5]",
+        "v_accvgpr_write_b32 a4, v4\nv_accvgpr_read_b32 v0, a4",
+    ],
+)
+def test_an_address_register_written_between_two_reads(assembler, write):
+    waves, _ = filled((0, 1))
+    words = np.arange(SIZE // 4, dtype=np.uint32).reshape(1, -1) * np.uint32(16) % np.uint32(SIZE)
+    waves.lds._bytes.view(np.uint32).reshape(2, -1)[...] = words
+    memory = memory_with({"A": words * np.uint32(2) % np.uint32(SIZE)})
+    address = memory.allocations["A"].address
+    waves.sgpr[4:8] = np.array([[address & 0xFFFFFFFF], [address >> 32], [SIZE], [0x00020000]])
+    lane = np.arange(LANES)
+    for register, value in {0: 16 * lane, 4: 4096 + 4 * lane, 8: 1024 + 16 * lane, 9: 4 * (lane ^ 1)}.items():
+        waves.v[register][...] = value
+    waves.v[5][...] = 0
+    execute(
+        assembler.code(f"ds_read_b128 v[12:15], v0\n{write}\nds_read_b128 v[16:19], v0"), waves, memory=memory
+    )
+    assert not np.array_equal(waves.v[0], np.broadcast_to(16 * lane, (2, LANES)))
+    for first, register in ((12, 16 * lane), (16, waves.v[0].astype(np.int64))):
+        for i in range(4):
+            assert np.array_equal(
+                waves.v[first + i], np.broadcast_to(words[0, register // 4 + i], (2, LANES))
+            )
 
 
 @pytest.mark.parametrize("address", [12, 13])

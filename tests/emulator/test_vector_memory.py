@@ -68,15 +68,17 @@ CASES = {
         st.integers(0, 255).map(lambda n: 4 * n), min_size=LANES, max_size=LANES, unique=True
     ),
     "records": st.integers(0, 300).map(lambda n: 4 * n),
-    "soffset": st.sampled_from([0, 4, 64, 1024]),
-    "mask": st.integers(0, (1 << 64) - 1),
+    # With the 20 of the instruction, 12 and 44 make multiples of 16.
+    "soffset": st.sampled_from([0, 4, 12, 44, 1024]),
+    "mask": st.one_of(st.just((1 << 64) - 1), st.integers(0, (1 << 64) - 1)),
 }
 
 
 @settings(max_examples=60)
-@given(**CASES)
-def test_each_dword_out_of_range_loads_zero(code, form, offsets, records, soffset, mask):
+@given(**CASES, grain=st.sampled_from([1, 4]))
+def test_each_dword_out_of_range_loads_zero(code, form, offsets, records, soffset, grain, mask):
     bench = Bench(num_records=records)
+    offsets = [offset * grain % 1024 for offset in offsets]
     bench.waves.v[0][0], bench.waves.sgpr[8] = offsets, soffset
     set_exec(bench.waves, np.array([mask >> lane & 1 for lane in range(LANES)], dtype=bool))
     bench.run(code["load", form])
@@ -262,6 +264,25 @@ def test_load_to_lds_with_a_base_above_16_bits(assembler, form, count):
             at = m0 + 32 + 4 * count * lane + 4 * k
             expected[at : at + 4] = np.frombuffer(value.to_bytes(4, "little"), np.uint8)
     assert np.array_equal(bench.waves.lds._bytes, expected)
+
+
+@pytest.mark.parametrize(("form", "count"), [("dword", 1), ("dwordx4", 4)])
+def test_load_to_lds_of_several_waves_with_ranges_of_their_own(assembler, form, count):
+    workgroups, starts, records = [0, 1, 1, 0], [64, 4, 2064, 1088], [SIZE, 40, 4, 0]
+    memory = memory_with({"A": np.random.default_rng(3).integers(0, 256, SIZE, dtype=np.uint8)})
+    data, address = memory.view("A").copy(), memory.allocations["A"].address
+    waves = start(4, lds=4096, workgroups=workgroups)
+    waves.v[0][...] = 16 * np.arange(LANES)[::-1]
+    waves.sgpr[4], waves.sgpr[5], waves.sgpr[7] = address & 0xFFFFFFFF, address >> 32, RAW
+    waves.sgpr[6], waves.sgpr[M0] = records, starts
+    expected = np.zeros((2, 4096), np.uint8)
+    for workgroup, first, limit in zip(workgroups, starts, records, strict=True):
+        for lane in range(LANES):
+            for k in range(4 * count):
+                offset = 16 * (63 - lane) + k
+                expected[workgroup, first + 4 * count * lane + k] = data[offset] if offset < limit else 0
+    execute(assembler.code(f"buffer_load_{form} v0, s[4:7], 0 offen lds"), waves, memory=memory)
+    assert np.array_equal(waves.lds._bytes.reshape(2, 4096), expected)
 
 
 def test_load_to_lds_past_its_end_is_a_fault(assembler):
