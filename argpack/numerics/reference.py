@@ -82,28 +82,74 @@ def mxfp4_gemm_reference(
         raise InputError(f"reference: A has K={k}, B has K={k_b}")
     slices = [(0, k)] if k_slices is None else list(k_slices)
     _check_slices(slices, k)
-    scale = float(np.float32(alpha))
-    steps = max(stop - start for start, stop in slices) + 1
-    gamma = _gamma(steps)
-    flush = steps * len(slices) * _FLUSH * max(1.0, abs(scale))
-    growth = (1 + _U16) ** len(slices) - 1
+    bound = _Bound.of(alpha, slices)
     values = np.empty((m, n))
     tolerance = np.empty((m, n))
 
     def finish(where: tuple[slice, slice], total: Block, magnitude: Block, partials: Block) -> None:
-        total *= scale
-        magnitude *= abs(scale) * gamma
-        partials *= abs(scale)
-        partials += magnitude
-        if len(slices) == 1:
-            tolerance[where] = magnitude + bf16_ulp(partials) * 0.5 + flush
-        else:
-            tolerance[where] = magnitude + growth * partials + flush
-        values[where] = total
+        values[where], tolerance[where] = bound.apply(total, magnitude, partials)
 
     fills = (_dequantiser(a_codes, a_scales), _dequantiser(b_codes, b_scales))
     _blocked_gemm((m, n, k), *fills, slices, finish)
     return Reference(values, tolerance)
+
+
+def mxfp4_elements(
+    a: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    b: tuple[NDArray[np.uint8], NDArray[np.uint8]],
+    places: tuple[NDArray[np.intp], NDArray[np.intp]],
+    *,
+    alpha: float,
+    k_slices: Slices,
+) -> tuple[Block, Block]:
+    """Value and tolerance, float64 (n,) each, of single elements of `mxfp4_gemm_reference`.
+
+    `a` and `b` are codes and scales as there, `places` rows and columns, (n,) each.
+    """
+    k = a[0].shape[1] * 2
+    bound = _Bound.of(alpha, k_slices)
+    found = np.empty((2, len(places[0])))
+    step = max(1, _BLOCK_ELEMENTS // 4 // k)
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        for start, stop in _spans(len(places[0]), step):
+            products, right = np.empty((2, stop - start, k))
+            for out, (codes, scales), place in zip((products, right), (a, b), places, strict=True):
+                rows = place[start:stop]
+                _dequantiser(codes[rows], scales[rows])(out, 0, stop - start)
+            products *= right
+            partials = [products[:, begin:end].sum(axis=1) for begin, end in k_slices]
+            total, absolute = _sum_slices(partials)
+            found[:, start:stop] = bound.apply(total, np.abs(products).sum(axis=1), absolute)
+    return found[0], found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The tolerance of a bfloat16 output as `Reference` derives it; `steps` are float32 roundings of a slice."""
+
+    scale: float
+    steps: int
+    slices: int
+
+    @classmethod
+    def of(cls, alpha: float, slices: Slices) -> _Bound:
+        return cls(float(np.float32(alpha)), max(stop - start for start, stop in slices) + 1, len(slices))
+
+    def apply(self, total: Block, magnitude: Block, partials: Block) -> tuple[Block, Block]:
+        """Value and tolerance for a sum, its sum |a·b| and its sum of |partial|; overwrites all three."""
+        flush = self.steps * self.slices * _FLUSH * max(1.0, abs(self.scale))
+        total *= self.scale
+        magnitude *= abs(self.scale) * gamma(self.steps)
+        partials *= abs(self.scale)
+        partials += magnitude
+        if self.slices == 1:
+            return total, magnitude + bf16_ulp(partials) * 0.5 + flush
+        return total, magnitude + split_growth(self.slices) * partials + flush
+
+
+def split_growth(slices: int) -> float:
+    """How much `slices` bfloat16 roundings, one for each slice of K, can change a sum of partials."""
+    return float((1 + _U16) ** slices - 1)
 
 
 def sgemm_reference(
@@ -130,7 +176,7 @@ def sgemm_reference(
     if (c is None and beta != 0) or (c is not None and c.shape != (m, n)):
         raise InputError(f"reference: C: expected shape {(m, n)}, found {None if c is None else c.shape}")
     scale, scale_c = float(np.float32(alpha)), float(np.float32(beta))
-    gamma = _gamma(k + 3)
+    growth = gamma(k + 3)
     flush = (k + 3) * _FLUSH * max(1.0, abs(scale), abs(scale_c))
     values = np.empty((m, n))
     tolerance = np.empty((m, n))
@@ -143,10 +189,17 @@ def sgemm_reference(
             total += added
             magnitude += np.abs(added)
         values[where] = total
-        tolerance[where] = magnitude * gamma + flush
+        tolerance[where] = magnitude * growth + flush
 
     _blocked_gemm((m, n, k), _copier(a), _copier(b), [(0, k)], finish)
     return Reference(values, tolerance)
+
+
+def gamma(roundings: int) -> float:
+    """Largest relative error of that many float32 roundings, n·2^-24 / (1 - n·2^-24). Raises InputError without one."""
+    if roundings * _U32 >= 0.5:
+        raise InputError(f"reference: {roundings} float32 roundings in one sum: no useful error bound exists")
+    return roundings * _U32 / (1 - roundings * _U32)
 
 
 class _Operand:
@@ -207,7 +260,7 @@ def _blocked_gemm(
                 for chunk in _chunks(*block):
                     magnitude = magnitudes[chunk].astype(np.float64)
                     # Roundings of this very matmul and its operands, and products that underflowed in it.
-                    magnitude *= 1 + 2 * _gamma(k + 4)
+                    magnitude *= 1 + 2 * gamma(k + 4)
                     magnitude += k * _FLUSH
                     np.ldexp(magnitude, a_exponents[chunk, None], out=magnitude)
                     np.ldexp(magnitude, b_exponents[None, :], out=magnitude)
@@ -254,12 +307,6 @@ def _copier(operand: NDArray[np.float32]) -> Fill:
         out[...] = operand[start:stop]
 
     return fill
-
-
-def _gamma(roundings: int) -> float:
-    if roundings * _U32 >= 0.5:
-        raise InputError(f"reference: {roundings} float32 roundings in one sum: no useful error bound exists")
-    return roundings * _U32 / (1 - roundings * _U32)
 
 
 def _check_operand(name: str, codes: NDArray[np.uint8], scales: NDArray[np.uint8]) -> tuple[int, int]:
