@@ -87,7 +87,7 @@ class EmulatorBackend:
 
 def _sizes(launch: Launch) -> dict[str, int]:
     """Bytes of each allocation, the kernarg segment first."""
-    sizes = {buffer.name: buffer.data.size for buffer in launch.buffers}
+    sizes = {buffer.name: buffer.size for buffer in launch.buffers}
     if len(sizes) != len(launch.buffers) or _ARGUMENTS in sizes:
         raise InputError(f"buffer names are not unique: {[b.name for b in launch.buffers]}")
     return {_ARGUMENTS: max(len(launch.arguments), launch.kernel.kernarg_segment_size), **sizes}
@@ -96,7 +96,9 @@ def _sizes(launch: Launch) -> dict[str, int]:
 def _fill(memory: DeviceMemory, launch: Launch) -> bytes:
     """Write the buffers and the argument buffer with its pointers; gives the latter."""
     for buffer in launch.buffers:
-        memory.view(buffer.name)[...] = buffer.data
+        data = memory.view(buffer.name)
+        for start, part in buffer.parts():
+            data[start : start + part.size] = part
     packed = bytearray(launch.arguments)
     names = {buffer.name for buffer in launch.buffers}
     for relocation in launch.relocations:

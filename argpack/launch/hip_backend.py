@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from argpack.codeobject import Kernel
-    from argpack.launch.launch import Buffer, Launch
+    from argpack.launch.buffer import Buffer, MadeBuffer
+    from argpack.launch.launch import Launch
 
 # On both sides of a buffer. A whole number of pages, so that the buffer is aligned as hipMalloc aligns.
 GUARD_BYTES = 65536
@@ -92,7 +93,7 @@ class HipBackend:
                 function = runtime.get_function(module, launch.kernel.name)
                 addresses = {}
                 for buffer in launch.buffers:
-                    start = runtime.allocate(buffer.data.size + 2 * GUARD_BYTES)
+                    start = runtime.allocate(buffer.size + 2 * GUARD_BYTES)
                     _release(cleanup, runtime.free, start)
                     addresses[buffer.name] = start + GUARD_BYTES
                     for address, data in _parts(addresses[buffer.name], np.ascontiguousarray(buffer.data)):
@@ -129,23 +130,23 @@ class HipBackend:
                 f"device {self.target}, runtime {self._runtime.version()}"
             ) from error
 
-    def _collect(self, buffer: Buffer, address: int) -> tuple[NDArray[np.uint8], list[str]]:
+    def _collect(self, buffer: Buffer | MadeBuffer, address: int) -> tuple[NDArray[np.uint8], list[str]]:
         """The buffer's contents now, and what happened to its guard zones."""
-        parts = _parts(address, np.empty(buffer.data.size, np.uint8))
+        parts = _parts(address, np.empty(buffer.size, np.uint8))
         fetched = []
         for start, data in parts:
             fetched.append(np.empty_like(data))
             self._runtime.download(start, fetched[-1])
         below, contents, above = fetched
         errors = []
-        for zone, first in ((below, -GUARD_BYTES), (above, buffer.data.size)):
+        for zone, first in ((below, -GUARD_BYTES), (above, buffer.size)):
             changed = np.flatnonzero(zone != _GUARD)
             if changed.size:
                 side = "before" if first < 0 else "behind"
                 lowest, highest = (_place(buffer.name, first + int(at)) for at in (changed[0], changed[-1]))
                 errors.append(
                     f"store outside every buffer: {changed.size} bytes changed {side} {buffer.name!r} "
-                    f"({buffer.data.size} bytes), between {lowest} and {highest}"
+                    f"({buffer.size} bytes), between {lowest} and {highest}"
                 )
         return contents, errors
 

@@ -14,19 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from argpack.codeobject import CodeObject, Kernel
-
-
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """One device allocation: `data` is uint8, shape (bytes,), its contents before the launch.
-
-    `initialised` is False where the host never wrote the buffer (an output): the bytes still have the value in `data`,
-    but a kernel that reads them reads garbage on a real device.
-    """
-
-    name: str
-    data: NDArray[np.uint8]
-    initialised: bool = True
+    from argpack.launch.buffer import Buffer, MadeBuffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +38,7 @@ class Launch:
     kernel: Kernel
     arguments: bytes
     relocations: tuple[Relocation, ...]
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[Buffer | MadeBuffer, ...]
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_lds: int = 0

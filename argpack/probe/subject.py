@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import ArgpackError, InputError, UnsupportedError
+from argpack.launch import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -66,7 +67,7 @@ def subject_of(code_object: CodeObject, kernel: Kernel, problem: Problem, backen
         known = "of no known family" if family is None else f"{family.name}, whose operands are not MXFP4"
         raise UnsupportedError(f"{code_object.source}: {kernel.name}: {known}: its layouts cannot be probed")
     launch = load_workloads(family).prepare(code_object, kernel, problem).launch
-    sizes = {buffer.name: buffer.data.size for buffer in launch.buffers}
+    sizes = {buffer.name: buffer.size for buffer in launch.buffers}
     return Subject(
         name=kernel.name,
         m=problem.m,
@@ -82,7 +83,7 @@ def _run(
     launch: Launch, contents: Mapping[str, NDArray[np.uint8]], backend: Backend
 ) -> Mapping[str, NDArray[np.uint8]]:
     buffers = tuple(
-        dataclasses.replace(buffer, data=contents[buffer.name]) if buffer.name in contents else buffer
+        Buffer(buffer.name, contents[buffer.name], buffer.initialised) if buffer.name in contents else buffer
         for buffer in launch.buffers
     )
     result = backend.run(dataclasses.replace(launch, buffers=buffers))

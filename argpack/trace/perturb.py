@@ -146,7 +146,7 @@ class _Runs:
         here = [relocation for relocation in self._launch.relocations if relocation.offset == slot.offset]
         buffers = {buffer.name: buffer for buffer in self._launch.buffers}
         old = here[0].buffer if here else "null"
-        model = buffers[old] if here else max(self._launch.buffers, key=lambda buffer: buffer.data.size)
+        model = buffers[old] if here else max(self._launch.buffers, key=lambda buffer: buffer.size)
         spare = Buffer(_MOVED, other_bytes(model.data), initialised=model.initialised)
         launch = replace(
             self._launch,

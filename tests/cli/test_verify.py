@@ -198,7 +198,7 @@ def test_reads_past_the_end_are_findings_of_which_the_first_are_shown(verify):
 def test_a_problem_that_no_memory_holds_is_exit_2(verify):
     code, _, err = verify(SMALL, "-m", "4000000000", "-n", "64", "-k", "1048576")
     assert code == 2
-    assert "argpack: error: M=4000000000 N=64 K=1048576: not enough memory on this machine" in err
+    assert "argpack: error: buffers of 2228736051118080 bytes do not fit the emulated address space" in err
 
 
 class TestPattern:

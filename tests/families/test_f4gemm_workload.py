@@ -7,8 +7,9 @@ from argpack.codeobject import read
 from argpack.errors import InputError, RefusedError
 from argpack.families import Problem
 from argpack.families.aiter_f4gemm import FAMILY
+from argpack.families.aiter_f4gemm.buffers import Output
 from argpack.families.aiter_f4gemm.judge import SENTINEL, Expectation, judge
-from argpack.families.aiter_f4gemm.operands import random_operands
+from argpack.families.aiter_f4gemm.operands import RandomRows, random_operands
 from argpack.families.aiter_f4gemm.placement import Placement
 from argpack.families.aiter_f4gemm.workload import default_problem, prepare, refusals, tile
 from argpack.families.loading import load_workloads
@@ -94,20 +95,19 @@ class TestLaunch:
         }
 
     def test_scales_lie_in_tiles_padded_with_zero(self, small):
-        operands = random_operands(PROBLEM)
         image = buffers(prepared(small, PROBLEM))["ScaleA"].data
         logical = invert(layout_named("scale_32x8"), image, rows=64, cols=16)
-        np.testing.assert_array_equal(logical[:40, :10], operands.a_scales)
+        np.testing.assert_array_equal(logical[:40, :10], RandomRows(PROBLEM).scale_rows("A", 0, 40))
         assert not logical[40:].any()
         assert not logical[:, 10:].any()
 
     def test_b_is_shuffled_for_the_kernels_that_want_it(self, small, plain):
         shuffled = buffers(prepared(small, PROBLEM))["B"].data
         logical = invert(layout_named("weight_16x16"), shuffled, rows=64, cols=160)
-        np.testing.assert_array_equal(logical, random_operands(PROBLEM).b_codes)
+        np.testing.assert_array_equal(logical, RandomRows(PROBLEM).code_rows("B", 0, 64))
         wide = changed(PROBLEM, n=256)
         np.testing.assert_array_equal(
-            buffers(prepared(plain, wide))["B"].data, random_operands(wide).b_codes.ravel()
+            buffers(prepared(plain, wide))["B"].data, RandomRows(wide).code_rows("B", 0, 256).ravel()
         )
 
     def test_what_nobody_wrote_is_a_nan_and_said_to_be_uninitialised(self, small):
@@ -123,12 +123,30 @@ class TestLaunch:
         assert (bits[40:] == SENTINEL).all()
 
     def test_seed_chooses_the_operands(self):
-        first, again, other = (random_operands(changed(PROBLEM, seed=seed)) for seed in (1, 1, 2))
-        np.testing.assert_array_equal(first.a_codes, again.a_codes)
-        assert (first.a_codes != other.a_codes).any()
+        first, again, other = (
+            RandomRows(changed(PROBLEM, seed=seed)).code_rows("A", 0, 40) for seed in (1, 1, 1 << 70)
+        )
+        np.testing.assert_array_equal(first, again)
+        assert (first != other).mean() > 0.9
+
+    @pytest.mark.parametrize("stream", ["A", "B"])
+    def test_rows_made_alone_are_those_of_the_whole(self, stream):
+        operands = RandomRows(
+            changed(PROBLEM, k=96)
+        )  # rows of 48 and 3 bytes: no whole blocks of the generator
+        for make in (operands.code_rows, operands.scale_rows):
+            whole = make(stream, 0, 40)
+            for start, stop in ((0, 1), (7, 9), (39, 40), (13, 40)):
+                np.testing.assert_array_equal(make(stream, start, stop), whole[start:stop])
+        np.testing.assert_array_equal(operands.c_rows(3, 8), operands.c_rows(0, 40)[3:8])
+
+    def test_operands_are_unrelated(self):
+        operands = RandomRows(PROBLEM)
+        a, b = (operands.code_rows(name, 0, 40) for name in "AB")
+        assert (a == b).mean() < 0.01
 
     def test_scales_are_not_constant(self):
-        assert set(np.unique(random_operands(PROBLEM).a_scales)) == set(range(120, 135))
+        assert set(np.unique(RandomRows(PROBLEM).scale_rows("A", 0, 40))) == set(range(120, 135))
 
     def test_fields_that_the_kernel_ignores_may_hold_anything(self, small):
         workload = prepared(
@@ -274,23 +292,20 @@ class TestDefaults:
         assert tile("f4gemm_bf16_per1x32Fp4_BpreShuffle_96x640") == (96, 640)
 
 
+def expectation(problem):
+    output = Output(m=40, n=64, rows=64, row_stride=64, zeroed=False)
+    return Expectation(problem, RandomRows(problem), output, ((0, 320),), padding_kept=True)
+
+
 class TestJudge:
     @pytest.fixture
     def expected(self):
-        return Expectation(
-            problem=PROBLEM,
-            operands=random_operands(PROBLEM),
-            slices=((0, 320),),
-            rows=64,
-            row_stride=64,
-            padding_kept=True,
-            accumulates=False,
-        )
+        return expectation(PROBLEM)
 
     @pytest.fixture
     def output(self, expected):
         """What a right kernel leaves in D."""
-        operands = expected.operands
+        operands = random_operands(PROBLEM)
         reference = mxfp4_gemm_reference(
             operands.a_codes, operands.a_scales, operands.b_codes, operands.b_scales
         )
@@ -344,16 +359,7 @@ class TestJudge:
         assert verdict.non_finite == 2560
 
     def test_an_output_without_its_beta_fails(self, output):
-        problem = changed(PROBLEM, beta=1.0)
-        expected = Expectation(
-            problem=problem,
-            operands=random_operands(problem),
-            slices=((0, 320),),
-            rows=64,
-            row_stride=64,
-            padding_kept=True,
-            accumulates=False,
-        )
+        expected = expectation(changed(PROBLEM, beta=1.0))
         verdict = self.verdict(expected, output)
         assert not verdict.passed
         assert verdict.wrong > 2000

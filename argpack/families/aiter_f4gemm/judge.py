@@ -1,4 +1,4 @@
-"""The verdict on an f4gemm launch: numbers against a float64 reference, and where in D the kernel wrote."""
+"""The verdict on an f4gemm launch: numbers against a reference, and where in D the kernel wrote."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.families.verdicts import with_failures
-from argpack.numerics import Reference, bf16_to_float32, compare, mxfp4_gemm_reference
+from argpack.numerics import Mxfp4, OutputPart, Reference, bf16_to_float32, tally_mxfp4_gemm, verdict_of
+from argpack.numerics.compare import row_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from argpack.families.aiter_f4gemm.operands import Operands
+    from argpack.families.aiter_f4gemm.buffers import Output
+    from argpack.families.aiter_f4gemm.operands import OperandRows
     from argpack.families.family import Problem
     from argpack.launch import LaunchResult
     from argpack.numerics import Verdict
@@ -25,61 +29,73 @@ SENTINEL = 0x7FA5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
-    """What the launch should do to D: `rows` rows of `row_stride` bf16 are allocated, M x N of them are the
-    product.
+    """What the launch should do to D. `slices` are the elements of K that each workgroup along z sums.
 
     `padding_kept` says whether the rows behind must stay as they were (the kernel with row-major B writes
-    whole tiles); `accumulates` whether D was zeroed and the slices of K add to it.
+    whole tiles).
     """
 
     problem: Problem
-    operands: Operands
+    operands: OperandRows
+    output: Output
     slices: tuple[tuple[int, int], ...]
-    rows: int
-    row_stride: int
     padding_kept: bool
-    accumulates: bool
 
 
 def judge(expected: Expectation, result: LaunchResult) -> Verdict:
     """Hold D against the reference. Fails, too, on a write outside M x N and on a memory error."""
-    m, n = expected.problem.m, expected.problem.n
-    bits = result.buffers["D"].view(np.uint16).reshape(expected.rows, expected.row_stride)
-    output = np.ascontiguousarray(bits[:m, :n])
-    failures = []
-    if not expected.accumulates and (unwritten := int((output == SENTINEL).sum())):
-        failures.append(f"{unwritten} of {output.size} outputs were never written")
-    failures += _stray(expected, bits)
-    verdict = compare(output, _reference(expected), dtype="bfloat16")
-    return with_failures(verdict, failures, result.errors)
+    output = expected.output
+    bits = result.buffers["D"].view(np.uint16).reshape(output.rows, output.row_stride)
+    parts = [OutputPart(0, 0, bits[: output.m, : output.n])]
+    failures = [*_unwritten(expected, parts), *_stray(expected, bits)]
+    return with_failures(_numbers(expected, parts), failures, result.errors)
 
 
-def _reference(expected: Expectation) -> Reference:
-    problem, operands = expected.problem, expected.operands
-    product = mxfp4_gemm_reference(
-        operands.a_codes,
-        operands.a_scales,
-        operands.b_codes,
-        operands.b_scales,
-        alpha=problem.alpha,
-        k_slices=expected.slices,
+def _numbers(expected: Expectation, parts: list[OutputPart]) -> Verdict:
+    operands, problem = expected.operands, expected.problem
+
+    def add_c(product: Reference, row: int, column: int) -> Reference:
+        # One more rounding, and the terms may cancel: the bound below is wide, the kernels ignore C altogether.
+        rows, columns = product.values.shape
+        c = bf16_to_float32(operands.c_rows(row, row + rows)[:, column : column + columns])
+        added = problem.beta * c.astype(np.float64)
+        return Reference(product.values + added, product.tolerance + np.abs(added) * 2.0**-8)
+
+    return verdict_of(
+        tally_mxfp4_gemm(
+            parts,
+            _rows(operands, "A"),
+            _rows(operands, "B"),
+            k=problem.k,
+            alpha=problem.alpha,
+            k_slices=expected.slices,
+            adjust=add_c if problem.beta != 0 else None,
+        )
     )
-    if operands.c is None:
-        return product
-    # One more rounding, and the terms may cancel: the bound below is wide, the kernels ignore C altogether.
-    added = problem.beta * bf16_to_float32(operands.c).astype(np.float64)
-    return Reference(product.values + added, product.tolerance + np.abs(added) * 2.0**-8)
+
+
+def _rows(operands: OperandRows, operand: str) -> Callable[[int, int], Mxfp4]:
+    return lambda *span: Mxfp4(operands.code_rows(operand, *span), operands.scale_rows(operand, *span))
+
+
+def _unwritten(expected: Expectation, parts: list[OutputPart]) -> list[str]:
+    if expected.output.zeroed:
+        return []
+    total = sum(part.bits.size for part in parts)
+    blocks = (part.bits[rows] for part in parts for rows in row_blocks(part.bits.shape))
+    count = sum(int(np.count_nonzero(block == SENTINEL)) for block in blocks)
+    return [f"{count} of {total} outputs were never written"] if count else []
 
 
 def _stray(expected: Expectation, bits: NDArray[np.uint16]) -> list[str]:
     """Writes outside M x N: behind the last column, and behind the last row where those must stay."""
-    m, n = expected.problem.m, expected.problem.n
-    written = bits != SENTINEL
-    written[:m, :n] = False
-    if not expected.padding_kept:
-        written[m:] = False
-    places = np.argwhere(written)
-    if not len(places):
+    m, n = expected.output.m, expected.output.n
+    outside = [(0, n, bits[:m, n:])]
+    if expected.padding_kept:
+        outside.append((m, 0, bits[m:]))
+    places = [np.argwhere(part != SENTINEL) + np.array([row, column]) for row, column, part in outside]
+    written = np.concatenate(places)
+    if not len(written):
         return []
-    row, column = (int(index) for index in places[0])
-    return [f"{len(places)} elements of D outside M x N were written, first at row {row}, column {column}"]
+    row, column = written[0].tolist()
+    return [f"{len(written)} elements of D outside M x N were written, first at row {row}, column {column}"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from argpack.families.aiter_f4gemm.buffers import scale_image
 from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, round_up
-from argpack.families.aiter_f4gemm.launches import scale_image
 from argpack.families.family import Region
 
 if TYPE_CHECKING:

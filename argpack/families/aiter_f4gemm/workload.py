@@ -6,17 +6,16 @@ import functools
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from argpack.errors import InputError, RefusedError
 from argpack.families.aiter_f4gemm import limits, regions
 from argpack.families.aiter_f4gemm.arguments import field_values
+from argpack.families.aiter_f4gemm.buffers import Output, input_buffers, output_buffer
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.geometry import K_STEP, SCALE_BLOCK, SCALE_COLUMNS, k_slices, round_up
 from argpack.families.aiter_f4gemm.judge import SENTINEL, Expectation, judge
-from argpack.families.aiter_f4gemm.launches import Plan, build
+from argpack.families.aiter_f4gemm.launches import Plan, assemble
 from argpack.families.aiter_f4gemm.names import parse
-from argpack.families.aiter_f4gemm.operands import random_operands
+from argpack.families.aiter_f4gemm.operands import RandomRows
 from argpack.families.aiter_f4gemm.placement import Placement, b_layout, misplacements
 from argpack.families.aiter_f4gemm.recorded import expected_output
 from argpack.families.aiter_f4gemm.schema import SCHEMA
@@ -26,8 +25,6 @@ from argpack.families.overrides import contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from argpack.codeobject import CodeObject, Kernel
 
@@ -96,7 +93,6 @@ def prepare(
         reasons.append(f"D is not zeroed, and {_adding(slices)} to what is there")
     if reasons and not force:
         raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
-    operands = random_operands(problem)
     rows = limits.SCALE_ROWS if variant.preshuffled else limits.PLAIN_ROWS
     plan = Plan(
         variant=variant,
@@ -109,19 +105,13 @@ def prepare(
         placement=placement,
         overrides=overrides,
     )
+    operands = RandomRows(problem)
     zeroed = accumulates and zero_output
-    expected = Expectation(
-        problem=problem,
-        operands=operands,
-        slices=slices,
-        rows=plan.d_rows,
-        row_stride=row_stride,
-        padding_kept=variant.preshuffled,
-        accumulates=zeroed,
-    )
-    output = _output(plan, zeroed=zeroed)
+    output = Output(problem.m, problem.n, plan.d_rows, plan.d_row_stride, zeroed=zeroed)
+    expected = Expectation(problem, operands, output, slices, padding_kept=variant.preshuffled)
+    buffers = (output_buffer(output), *input_buffers(plan, operands))
     return Workload(
-        launch=build(code_object, kernel, plan, operands, output=output, initialised=zeroed),
+        launch=assemble(code_object, kernel, plan, buffers),
         judge=functools.partial(judge, expected),
         notes=_notes(plan, zeroed=zeroed),
         overridden=tuple(reasons),
@@ -129,13 +119,6 @@ def prepare(
         spill=regions.spill(plan),
         padding=tuple(regions.padding(plan)),
     )
-
-
-def _output(plan: Plan, *, zeroed: bool) -> NDArray[np.uint16]:
-    bits = np.full((plan.d_rows, plan.d_row_stride), SENTINEL, np.uint16)
-    if zeroed:
-        bits[: plan.problem.m, : plan.problem.n] = 0
-    return bits
 
 
 def _notes(plan: Plan, *, zeroed: bool) -> tuple[str, ...]:
