@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scale_layout.strides import steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from scale_layout.layout import Layout
 
@@ -32,15 +32,15 @@ def drawn_shape(layout: Layout) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def shown(length: int, limit: int, distances: Iterable[int]) -> list[int | None]:
-    """Indices to draw of `length`: all if at most `limit`, else the first and those around the distances of axes.
+def shown(length: int, limit: int, distances: Sequence[int]) -> list[int | None]:
+    """Indices to draw of `length`: all if at most `limit`, else the first and those around the `distances` of axes.
 
     None stands for a gap.
     """
     if length <= limit:
         return list(range(length))
-    wanted = {0, 1, 2, 3, length - 1}
-    for distance in sorted(set(distances) - {1}, reverse=True):
+    wanted = {0, 1, 2, 3, length - 1, *(distance for distance in distances if distance < length)}
+    for distance in sorted({*distances} - {1}, reverse=True):
         for multiple in range(distance, length, distance):
             if len(wanted) < limit - 2:
                 wanted |= {multiple, multiple + 1} & set(range(length))

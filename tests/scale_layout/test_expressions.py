@@ -21,6 +21,7 @@ from scale_layout import (
     describe,
     element,
     formula_text,
+    image_schema,
     inverse_text,
     layout_named,
     layout_of_pattern,
@@ -176,8 +177,18 @@ def test_any_pattern_means_one_thing_in_every_direction(
     assert np.array_equal(element(layout, offsets, rows_padded=shape[0], cols_padded=shape[1]), (r, c))
     texts = inverse_text(layout)
     assert np.array_equal([evaluate_inverse(evaluate, text, offsets, shape) for text in texts], (r, c))
-    last = (shape[0] - 1, shape[1] - 1)
-    assert by_words(layout, *last, shape) == offsets[last]
+    place = (shape[0] - 1, shape[1] // 2)
+    assert by_words(layout, *place, shape) == offsets[place]
+    axes = layout.axes
+    indices = [
+        np.unravel_index(index, group.extents(size))
+        for group, index, size in zip((axes.rows, axes.cols), place, shape, strict=True)
+    ]
+    by_axis = dict(zip(axes.extents(*shape), np.concatenate(indices), strict=True))
+    parsed = image_schema(layout, *shape).parse(image.tobytes())
+    for name in axes.order:
+        parsed = parsed[int(by_axis[name])]
+    assert parsed == logical[place]
 
 
 def test_the_inverse_reads_as_people_write_it() -> None:

@@ -7,9 +7,11 @@ from xml.parsers import expat
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from argpack.errors import UnavailableError
-from scale_layout import LAYOUTS, Layout, layout_named, offset
+from scale_layout import LAYOUTS, Layout, layout_named, layout_of_pattern, offset
 from scale_layout.drawn import drawn_shape, row_colour, shown
 from scale_layout.figure import figure
 from scale_layout.png import to_png
@@ -21,6 +23,44 @@ by_name = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.n
 
 @by_name
 def test_the_drawn_tile_has_the_offsets_of_the_formula(layout: Layout) -> None:
+    check_drawn_tile(layout)
+
+
+@by_name
+def test_the_drawn_memory_is_the_inverse(layout: Layout) -> None:
+    check_drawn_memory(layout)
+
+
+@by_name
+def test_the_figure_has_the_offsets_and_the_order_of_memory(layout: Layout) -> None:
+    check_figure(layout)
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> str:
+    """Any pattern: up to three axes a side, any of them free, in any order of memory, tiles larger than a screen."""
+    groups, names = [], []
+    for side in "mk":
+        count = draw(st.integers(1, 3))
+        free = draw(st.integers(0, count - 1))
+        extents = draw(st.lists(st.sampled_from([1, 2, 3, 7, 16, 40]), min_size=count, max_size=count))
+        axes = [f"{side}{'abc'[i]}" + ("" if i == free else str(extents[i])) for i in range(count)]
+        names += axes
+        groups.append(f"({' '.join(axes)})")
+    return f"{' '.join(groups)} -> {' '.join(draw(st.permutations(names)))}"
+
+
+@settings(max_examples=40)
+@given(patterns())
+def test_pictures_of_any_pattern_say_what_its_formula_says(pattern: str) -> None:
+    layout = layout_of_pattern(pattern)
+    check_drawn_tile(layout)
+    check_drawn_memory(layout)
+    check_figure(layout)
+    expat.ParserCreate().Parse(to_svg(figure(layout)), True)
+
+
+def check_drawn_tile(layout: Layout) -> None:
     rows, cols = drawn_shape(layout)
     lines = draw(layout, colour=False).splitlines()
     assert lines[0] == f"byte offset of each element in an image of {rows} rows x {cols} columns"
@@ -33,8 +73,7 @@ def test_the_drawn_tile_has_the_offsets_of_the_formula(layout: Layout) -> None:
         assert [int(number) for number in numbers] == expected.tolist()
 
 
-@by_name
-def test_the_drawn_memory_is_the_inverse(layout: Layout) -> None:
+def check_drawn_memory(layout: Layout) -> None:
     rows, cols = drawn_shape(layout)
     lines = draw(layout, colour=False).splitlines()
     memory = lines[lines.index("what lies in memory, byte after byte") + 1 :]
@@ -71,8 +110,7 @@ def test_long_sides_are_shown_around_the_distances_of_axes() -> None:
     assert shown(128, 34, [1, 32]) == [0, 1, 2, 3, None, 32, 33, None, 64, 65, None, 96, 97, None, 127]
 
 
-@by_name
-def test_the_figure_has_the_offsets_and_the_order_of_memory(layout: Layout) -> None:
+def check_figure(layout: Layout) -> None:
     rows, cols = drawn_shape(layout)
     drawn = figure(layout)
     texts = [shape for shape in drawn.shapes if isinstance(shape, Text)]
