@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from argpack.errors import InputError
 from argpack.families.family import Problem, Usage
-from argpack.families.problems import rule_of
 
 if TYPE_CHECKING:
     import argparse
@@ -57,6 +56,8 @@ def given(args: argparse.Namespace, schema: KernargSchema) -> dict[str, Any]:
 
 def implied(dump: Dump, chosen: Decoding) -> Mapping[str, int | float]:
     """Values by field name that the sizes in the dump ask for; empty where the family or the dump does not tell."""
+    from argpack.families.problems import rule_of
+
     rule = rule_of(chosen.family.name)
     problem = _problem_in(dump, chosen, rule) if rule else {}
     return rule.values(Problem(**problem), chosen.kernels) if rule and problem.keys() >= set(_SIZES) else {}
@@ -64,6 +65,8 @@ def implied(dump: Dump, chosen: Decoding) -> Mapping[str, int | float]:
 
 def expected(dump: Dump, chosen: Decoding, args: argparse.Namespace) -> Expected:
     """What the problem of the options, completed from the dump, asks for. Raises InputError where it is not known."""
+    from argpack.families.problems import rule_of
+
     family = chosen.family.name
     rule = rule_of(family)
     if rule is None:
