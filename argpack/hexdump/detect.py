@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
 from argpack.hexdump.formats.input import FIRST, quoted
-from argpack.hexdump.formats.sections import ELISIONS
+from argpack.hexdump.formats.sections import ELISIONS, is_rule
 from argpack.values import changed
 
 if TYPE_CHECKING:
@@ -77,15 +77,17 @@ def _readings(content: Input) -> tuple[dict[str, Dump], InputError | None]:
 
 
 def _suggest_base(content: Input) -> None:
-    """Raise InputError for rows that are fine but for where they begin."""
-    if content.base is not None:
+    """Raise InputError for a first row that is fine but for its offset."""
+    first = next((row for row in content.lines if not is_rule(row[1])), None)
+    if content.base is not None or first is None or first[1] in ELISIONS:
         return
-    if _readings(changed(content, base=FIRST))[0]:
-        number, line = next(((n, t) for n, t in content.lines if t not in ELISIONS), content.lines[0])
+    row = changed(content, lines=(first,))
+    if _readings(changed(row, base=FIRST))[0] and not _readings(row)[0]:
+        offset = first[1].split(None, 1)[0].rstrip(":|")
         raise content.error(
-            number,
-            f"expected offsets from 0 on, found {quoted(line.split(None, 1)[0].rstrip(':|'))}: --base first if the "
-            "buffer begins there, a line [...] before it if rows are left out",
+            first[0],
+            f"expected offsets from 0 on, found {quoted(offset)}: --base first if the buffer begins there, a line "
+            "[...] before it if rows are left out",
         )
 
 

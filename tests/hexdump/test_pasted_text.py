@@ -112,3 +112,103 @@ def test_the_last_word_of_od_may_have_less_text_than_bytes():
     assert parse(text) == Dump.whole(DATA[:16] + b"\x7f\0\0\0")
     with pytest.raises(InputError, match="contradicts"):
         parse(text.replace("000000000000007f  >....<", "010000000000007f  >....<"))
+
+
+ROWS = "00000000: 0000 206d ab7f 0000 0001 0000 0010 0000  .. m............\n00000010: 0000 803f 0100 0000  ...?....\n"
+
+
+@pytest.mark.parametrize(
+    "number", ["{}:", "{}: ", "     {}\t", "12:00:00 {}:"], ids=["grep -n", "srun -l", "cat -n", "and a time"]
+)
+def test_rows_may_have_the_number_of_their_line_or_task(number):
+    text = "".join(number.format(i) + line + "\n" for i, line in enumerate(ROWS.splitlines(), 1))
+    assert parse(text) == Dump.whole(DATA)
+    text = "".join(number.format(0) + line + "\n" for line in ROWS.splitlines())
+    assert parse(text) == Dump.whole(DATA)
+
+
+def test_prefixes_of_different_lengths_in_one_log():
+    first, second = ROWS.splitlines()
+    assert parse(f"12:00:00 {first}\n12:00:00 INFO {second}\n12:00:00 done with it\n") == Dump.whole(DATA)
+    assert parse(f"[0]: 0x{'6d200000'} 0x00007fab\n[0]: 0x00000100\n").data == DATA[:12]
+
+
+@pytest.mark.parametrize("blank", ["\xa0", "\u2009", "\u202f", "\u3000", " \u200b", "\ufeff "])
+def test_blanks_of_other_widths_make_no_bytes_of_text(blank):
+    """Copied out of a chat or a document: such text was once taken for raw bytes."""
+    assert parse(ROWS.replace(" ", blank).encode(), format_name=None) == Dump.whole(DATA)
+
+
+def test_any_text_without_control_characters_is_text():
+    with pytest.raises(InputError, match="expected a dump in a known format"):
+        parse("\ue0b0 ~/logs \ue0b0 nothing here\n".encode(), source="d")
+    assert parse(b"\x01\x02\x03\x04ab").data == b"\x01\x02\x03\x04ab"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":".join(f"{byte:02x}" for byte in DATA),
+        "-".join(f"{byte:02X}" for byte in DATA),
+        ",\n".join(", ".join(f"{byte:02x}" for byte in DATA[i : i + 8]) for i in (0, 8, 16)),
+        "".join(f"\\x{byte:02x}" for byte in DATA),
+        '"' + "".join(f"\\x{byte:02x}" for byte in DATA) + '";',
+        "kernarg: " + DATA.hex(),
+        "args (24 bytes): " + DATA.hex(" "),
+        "kernarg_hex = " + DATA.hex(),
+        "[" + " ".join(f"{byte:3d}" for byte in DATA[:12]) + "\n " + " ".join(f"{byte:3d}" for byte in DATA[12:]) + "]",
+        "[]byte{" + ", ".join(f"0x{byte:x}" for byte in DATA) + "}",
+        "Uint8Array(24) [" + ", ".join(str(byte) for byte in DATA) + "]",
+        "byte[] args = new byte[] {" + ", ".join(f"(byte)0x{byte:02x}" for byte in DATA) + "};",
+        "\n ".join("b'" + "".join(f"\\x{byte:02x}" for byte in part) + "'" for part in (DATA[:8], DATA[8:])),
+        f"bytes.fromhex('{DATA[:8].hex()}'\n              '{DATA[8:].hex()}')",
+        f"[0x0000] {DATA[:16].hex(' ')}\n[0x0010] {DATA[16:].hex(' ')}",
+        f"[0000] {DATA[:16].hex(' ')}\n[0016] {DATA[16:].hex(' ')}",
+        f"0x0000  {DATA[:16].hex(' ')}\n0x0010  {DATA[16:].hex(' ')}",
+    ],
+    ids=["colons", "dashes", "commas", "escapes", "C string", "label", "label with size", "label with =", "numpy",
+         "Go", "JavaScript", "Java", "pprint", "fromhex", "bracketed hex", "bracketed decimal", "0x without colon"],
+)  # fmt: skip
+def test_ways_to_print_bytes_in_a_program_are_read(text):
+    assert parse(text) == Dump.whole(DATA)
+
+
+def test_the_last_bytes_of_a_list_are_no_prose():
+    assert parse("00, 00, 20, 6d,\nab, 7f\n").data == DATA[:6]
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("args[0] = 0x6d200000\nargs[1] = 0x00007fab", DATA[:8]),
+        ("[0] 0x6d200000\n[1] 0x00007fab\n", DATA[:8]),
+        ("[0]: 0x6d200000,\n[1]: 0x00007fab,\n", DATA[:8]),
+        ("kernarg[0x00] -> 0x00007fab6d200000\nkernarg[0x08] -> 0x0000100000000100", DATA[:16]),
+        ("b[0]=0x00\nb[1]=0x??\nb[2]=0x20\n", None),
+    ],
+)
+def test_words_with_an_index_are_read_in_its_order(text, data):
+    found = parse(text)
+    assert found == (Dump(b"\0\0\x20", b"\1\0\1") if data is None else Dump.whole(data))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a[0] = 0x00000001\na[2] = 0x00000002", "d:2: expected an index that grows by 1 or 4, found 2"),
+        ("a[0] = 0x00000001\na[1] = 0x00000002\na[3] = 0x00000003", "d:3: expected the index 2, found 3"),
+        ("a[1] = 0x00000001\na[2] = 0x00000002", "d:1: expected the index 0, found 1"),
+        ("a[0] = 0x00000001\nb[1] = 0x00000002", "d:2: expected a[…] and 8 hex digits, found another"),
+        ("a[0] = 0x00000001\na[1] = 0x0002", "d:2: expected a[…] and 8 hex digits, found another"),
+        ("a[0] = 0x001\na[1] = 0x002", "d:1: expected 0x and 2, 4, 8 or 16 hex digits, found 3"),
+        ("b'30303030303030306162'",
+         "d:1: the literal is hex digits, as hexlify returns them: write them without b and quotes"),
+        ("0x" + DATA.hex(), "d:1: a number of 48 hex digits: drop 0x if they are bytes in the order of memory"),
+        ("0x7fffe000:\t0\t0\t32\t109", f"d:1: decimal numbers, as x/d of gdb prints them, {ADVICE}"),
+        ("[ 0  0 32 ... 0  0]", "d:1: expected a number, found '0  0 32 ... 0  0'"),
+    ],
+)  # fmt: skip
+def test_what_would_be_misread_is_refused(text, message):
+    with pytest.raises(InputError) as error:
+        parse(text, source="d")
+    assert str(error.value) == message

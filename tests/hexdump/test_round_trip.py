@@ -10,7 +10,7 @@ from argpack.hexdump.formats import FORMATS
 
 UNITS = {"xxd": (1, 2, 4, 8), "xxd-e": (2, 4, 8), "word-groups": (1, 2, 4, 8), "gdb": (1, 2, 4, 8), "words": (2, 4, 8),
          "gdb-symbol": (1, 2, 4, 8), "od-x": (1, 2, 4, 8), "od-x-Ad": (1, 2, 4, 8), "od-x-Ax": (1, 2, 4, 8),
-         "literal": (1, 2, 4, 8)}  # fmt: skip
+         "literal": (1, 2, 4, 8), "indexed": (1, 2, 4, 8)}  # fmt: skip
 # A capture states more than a dump has, so none is written from one.
 WRITTEN = [(f.name, unit) for f in FORMATS if f.name != "capture" for unit in UNITS.get(f.name, (None,))]
 BINARY = {"raw", "npy"}
@@ -23,6 +23,8 @@ PREFIXES = [
     "2026-08-01 12:00:00 - argpack.debug - DEBUG - ", "I0801 12:00:00.123456 4242 asm_gemm.cu:42] ", "worker-1  | ",
     "Dec  1 12:00:00 node7 vllm[123]: ", "(EngineCore_DP0 pid=4242) ", "[0]: 2026-08-01 12:00:00,123 ERROR ",
     "E0801 12:00:00.123456 4242 asm_gemm.cu:42] ", "INFO 08-01 12:00:00 [asm_gemm.py:42] ",
+    ":3:hip_module.cpp            :669 : 1234567890 us: [pid:99 tid:0x7ffff5678740] ", "[1/8] ", "E       ",
+    "2026-08-01T12:00:00.123456789Z stdout F ", "[rank1]:[W801 12:00:00.000000000 host.cpp:10] ",
 ]  # fmt: skip
 
 # Each law is tried for some forty formats and units.

@@ -46,16 +46,17 @@ FORMATS: tuple[Entry, ...] = (
     _entry("word-groups", "'+0010  0000206D': groups in the order that text beside them or --word-order tells",
            "columns", "plus"),
     _entry("offset-bytes", "bytes after a hex offset, '0x10: 00 00 20 6d'", "columns",
-           "colon", "0x-colon", "plus"),
+           "colon", "0x-colon", "0x-words", "plus", "bracket"),
     _entry("offset-bytes-decimal", "bytes after a decimal offset, '16: 00 00 20 6d'", "columns",
-           "colon", "plus"),
+           "colon", "plus", "bracket"),
     _entry("gdb", "gdb's x/8xb to x/8xg; the first address is offset 0", "gdb", "0x-colon", "symbol"),
     _entry("gdb-symbol", "the same, offsets as <args+16> says", "gdb", "0x-colon", "symbol"),
     _entry("tensile", "Tensile's argument log, '[24..31] d: 00 20 ... (0x7ffe...)'", "tensile", "range"),
     _entry("aiter", "rows of 16 bytes under '[aiter kernarg 304B]'", "aiter", "aiter"),
     _entry("literal", "an array or bytes literal of C, C++, Python, Rust or gdb", "literal", "literal"),
-    _entry("plain-hex", "hex digits in the order of memory, xxd -p", "plain_hex", "hex"),
+    _entry("plain-hex", "hex digits in the order of memory, xxd -p", "plain_hex", "hex", "joined"),
     _entry("words", "little-endian words of 2, 4 or 8 bytes, 0x or not, no offsets", "words", "hex", "0x-words"),
+    _entry("indexed", "words with an index, 'args[3] = 0x00000100'", "indexed", "indexed"),
     _entry("base64", "base64", "base64_text", "base64", "hex"),
     _entry("npy", "a .npy file", "npy", "binary"),
     _entry("capture", "a launch of argpack capture, FILE#n", "capture", "capture"),
@@ -84,7 +85,8 @@ def fitting(source: Input) -> Iterator[tuple[str, Format]]:
 
 def shape(source: Input) -> str:
     """What the first row looks like."""
-    from argpack.hexdump.formats.sections import ELISIONS, is_rule
+    from argpack.hexdump.formats.joined import is_joined
+    from argpack.hexdump.formats.sections import ELISIONS, has_bracketed_offset, is_rule
 
     if source.shape or not source.lines:
         return source.shape or "binary"
@@ -99,6 +101,15 @@ def shape(source: Input) -> str:
         return "brace"
     if first.startswith("[") and ".." in first:
         return "range"
+    if has_bracketed_offset(text):
+        return "bracket"
+    if "[" in text:
+        from argpack.hexdump.formats.indexed import is_indexed
+
+        if is_indexed(text):
+            return "indexed"
+    if is_joined(text):
+        return "joined"
     if first.startswith("<"):
         return "symbol"
     if first.startswith("+"):

@@ -21,7 +21,7 @@ from argpack.hexdump.formats.input import (
     word,
 )
 from argpack.hexdump.formats.rows import LARGEST_OFFSET, REPEATED, UNKNOWN, Elision, Joined, Row, assemble
-from argpack.hexdump.formats.sections import ELISIONS
+from argpack.hexdump.formats.sections import ELISIONS, has_bracketed_offset
 from argpack.hexdump.formats.styles import ANGLES, BARS, NO_TEXT, PLAIN, STYLES
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def fits(source: Input, style: Style) -> bool:
         return False
     if style.base == 8 and style.digits == _OCTAL_WORD and len(source.lines) == 1:
         return False  # a row of od -An may begin with a word of zero
-    lead = line[0] == "+" or line[:2] in {"0x", "0X"}
+    lead = line[0] == "+" or line.lstrip("[")[:2] in {"0x", "0X"}
     unit = _unit_of(rest, style)
     if style.rare:
         elided = any(line in ELISIONS for _, line in source.lines)
@@ -140,11 +140,15 @@ def _split(line: str, style: Style) -> tuple[int | None, str]:
             return None, ""
         text = text[:-1]
     elif style.separator == "?":
-        if text[-1] in ":|":
+        bracketed = has_bracketed_offset(line)
+        if bracketed:
+            text, _, rest = line[1:].partition("]")
+            rest = " " + rest.lstrip(" :")
+        elif text[-1] in ":|":
             text = text[:-1]
         elif rest.lstrip().startswith("|"):
             rest = rest.lstrip()[1:]
-        elif not text.startswith("+"):
+        elif text[0] != "+" and not (text[:2] in {"0x", "0X"} and len((rest.split(None, 1) or [""])[0]) == 2):
             return None, ""
     if style.lead == "+":
         if not text.startswith("+"):

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.errors import InputError
-from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, quoted, units, whole
+from argpack.hexdump.formats.input import LITTLE, MEMORY, Format, form, is_hex, quoted, units, whole
 from argpack.hexdump.formats.rows import LARGEST_OFFSET
 from argpack.values import changed
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 # How far before a bracket its declaration may begin.
 _DECLARATION = 200
+
+# A bytes literal of so many characters that are all hex digits is the digits of half as many bytes.
+_HEXLIFIED = 16
 
 # Letters of Python's array module.
 _LETTERS = {"b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "l": 8, "L": 8, "q": 8, "Q": 8}
@@ -53,13 +56,19 @@ def split(source: Input) -> list[Input]:
     return found
 
 
+# A cast of C or Java before an element, which changes no byte.
+_CAST = r"(?:\((?:(?:un)?signed )?(?:std::)?\w+\)\s*)?"
+
+
 @functools.cache
 def _opening() -> re.Pattern[str]:
     """A bracket with a number behind it, or a literal, where a value may stand."""
-    number = r"(?:0[xX][0-9a-fA-F]+|-?\d+)\s*(?:[uU]?[lL]{0,2}|u8|u32|u64)\s*(?:[,}\]]|<repeats)"
+    number = rf"{_CAST}(?:0[xX][0-9a-fA-F]+|-?\d+)\s*(?:[uU]?[lL]{{0,2}}|u8|u32|u64)\s*(?:[,}}\]]|<repeats| +\d+[ \]])"
     comment = r"(?:\s|/\*[^*]*\*/|//[^\n]*\n)*"
+    # Behind these a bracket opens a value: `[]byte{`, `new byte[] {`, `Uint8Array(40) [`.
+    before = r"^|[=(,:{]|\breturn\b|&|\bvec!|\[\]\w+|\w\[\]|\w+Array\(\d*\)"
     return re.compile(
-        r"(?:^|[=(,:{]|\breturn\b|&|\bvec!)[ \t\n]*"
+        rf"(?:{before})[ \t\n]*"
         rf"(?P<open>[{{\[](?={comment}{number})|b(?P<quote>['\"])|(?:bytes|bytearray)\.fromhex\((?P<hex>['\"]))",
         re.MULTILINE,
     )
@@ -68,12 +77,24 @@ def _opening() -> re.Pattern[str]:
 def _closing(text: str, opening: re.Match[str]) -> int:
     """The position after a literal, -1 where it has no end."""
     if quote := opening["quote"] or opening["hex"]:
-        position = opening.end()
-        while position < len(text) and text[position] != quote:
-            position += 2 if text[position] == "\\" else 1
-        return position + 1 if position < len(text) else -1
+        end = _end_of_string(text, opening.end(), quote)
+        # Strings one behind the other are one, as pprint writes long ones.
+        while end > 0 and (more := _adjacent().match(text, end)) and bool(opening["hex"]) != bool(more["b"]):
+            end = _end_of_string(text, more.end(), more["quote"])
+        return end
     end = text.find("}" if opening["open"] == "{" else "]", opening.end())
     return end + 1 if end >= 0 else -1
+
+
+def _end_of_string(text: str, position: int, quote: str) -> int:
+    while position < len(text) and text[position] != quote:
+        position += 2 if text[position] == "\\" else 1
+    return position + 1 if position < len(text) else -1
+
+
+@functools.cache
+def _adjacent() -> re.Pattern[str]:
+    return re.compile(r"\s*(?P<b>b?)(?P<quote>['\"])")
 
 
 def read(source: Input) -> Dump:
@@ -89,9 +110,10 @@ def read(source: Input) -> Dump:
         )
     inside = text[opening.end() : closing - 1]
     if opening["hex"]:
-        return source.dump(*source.pairs(_line(source, opening.end()), "".join(inside.split())))
-    if quote := opening["quote"]:
-        return source.dump(_string(source, text, opening.start("open"), quote))
+        digits = re.sub(r"['\"\s]", "", inside)
+        return source.dump(*source.pairs(_line(source, opening.end()), digits))
+    if opening["quote"]:
+        return source.dump(_string(source, text, opening.start("open"), closing))
     declaration = text[: opening.start("open")]
     elements = _elements(source, inside, opening.end())
     unit = _declared(declaration, text[closing:]) or _shown(source, elements)
@@ -116,28 +138,29 @@ def _line(source: Input, position: int) -> int:
     return source.lines[min(index, len(source.lines) - 1)][0]
 
 
-def _string(source: Input, text: str, start: int, quote: str) -> bytes:
-    """A Python bytes literal, with its escapes."""
+def _string(source: Input, text: str, start: int, end: int) -> bytes:
+    """A Python bytes literal, with its escapes, or several one behind the other."""
     import ast
 
-    end = start + 2
-    while end < len(text) and text[end] != quote:
-        end += 2 if text[end] == "\\" else 1
+    line = _line(source, start)
     try:
-        found = ast.literal_eval(text[start : end + 1])
+        found = ast.literal_eval(f"({text[start:end]})")
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        raise source.error(
-            _line(source, start), "expected a bytes literal of Python, found another"
-        ) from None
+        raise source.error(line, "expected a bytes literal of Python, found another") from None
     if not isinstance(found, bytes):
-        raise source.error(_line(source, start), "expected a bytes literal of Python, found another")
+        raise source.error(line, "expected a bytes literal of Python, found another")
+    if len(found) >= _HEXLIFIED and len(found) % 2 == 0 and is_hex(found.decode("latin-1")):
+        raise source.error(
+            line, "the literal is hex digits, as hexlify returns them: write them without b and quotes"
+        )
     return found
 
 
 @functools.cache
 def _element() -> re.Pattern[str]:
     return re.compile(
-        r"\s*(?P<number>-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))(?:[uU]?[lL]{0,2}|u8|u16|u32|u64)"
+        rf"\s*{_CAST}"
+        r"(?P<number>-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))(?:[uU]?[lL]{0,2}|u8|u16|u32|u64)"
         r"(?:\s*<repeats (?P<times>\d{1,7}) times>)?\s*(?:,|$)"
     )
 
@@ -153,6 +176,9 @@ class _Element(NamedTuple):
 def _elements(source: Input, inside: str, start: int) -> list[_Element]:
     # Blanks of the same length keep positions, and with them lines, what they are.
     text = re.sub(r"/\*[^*]*\*/|//[^\n]*|#[^\n]*", lambda found: " " * len(found[0]), inside).rstrip()
+    if "," not in text and not text.strip(" \n-0123456789"):
+        # numpy and Go print arrays without commas.
+        text = re.sub(r"(?<=\d)[ \n](?=[ \n]*-?\d)", ",", text)
     elements: list[_Element] = []
     position = count = 0
     while position < len(text):
@@ -187,10 +213,10 @@ def _declared(before: str, after: str) -> int:
     if found := re.search(r"\barray\(\s*['\"]([bBhHiIlLqQ])['\"]", before):
         return _LETTERS[found[1]]
     sizes = {
-        1: r"u?int8(?:_t)?|u8|i8|char|byte|bytes|bytearray|uchar|uint8|std::byte",
-        2: r"u?int16(?:_t)?|u16|i16|short|ushort|WORD",
-        8: r"u?int64(?:_t)?|u64|i64|long|size_t|uintptr_t|ulong|QWORD",
-        4: r"u?int32(?:_t)?|u32|i32|int|uint|unsigned|DWORD|dword",
+        1: r"u?int8(?:_t)?|u8|i8|char|byte|bytes|bytearray|uchar|uint8|std::byte|Uint8Array|Int8Array",
+        2: r"u?int16(?:_t)?|u16|i16|short|ushort|WORD|Uint16Array",
+        8: r"u?int64(?:_t)?|u64|i64|long|size_t|uintptr_t|ulong|QWORD|BigUint64Array",
+        4: r"u?int32(?:_t)?|u32|i32|int|uint|unsigned|DWORD|dword|Uint32Array|Int32Array",
     }
     for size, names in sizes.items():
         if re.search(

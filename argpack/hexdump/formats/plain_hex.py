@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from argpack.hexdump.formats import joined
 from argpack.hexdump.formats.input import Format, is_hex, no_unit, quoted
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _OCTAL_WORD = 6
 def read(source: Input) -> Dump:
     """The dump; InputError names the line of the first fault."""
     data, known = bytearray(), bytearray()
-    for number, line in source.lines:
+    for number, raw in source.lines:
+        line = joined.digits(raw) if joined.is_joined(raw) else raw
         for token in line.split():
             if not is_hex(token.replace("??", "")) and token.strip("?"):
                 raise source.error(number, f"expected hex digits, found {quoted(token)}")
@@ -37,6 +39,8 @@ def read(source: Input) -> Dump:
 
 def fits(source: Input) -> bool:
     """Whether the first line is hex digits only and does not begin with an offset."""
+    if source.lines and joined.is_joined(source.lines[0][1]):
+        return True
     if not source.lines or not is_hex("".join(source.lines[0][1].replace("??", "00").split())):
         return False
     rows = [line.split() for _, line in source.lines]

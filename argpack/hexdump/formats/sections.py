@@ -38,6 +38,8 @@ def sections(content: Input) -> list[Input]:
         return _runs(content)
     from argpack.hexdump.formats.literal import split
 
+    if any(has_bracketed_offset(line) or _is_marked(line) for _, line in content.lines):
+        return _runs(content)
     arrays = split(content)
     inside = {number for array in arrays for number, _ in array.lines}
     # Logs have small arrays, too, such as a grid: they are prose where there are rows beside them.
@@ -76,6 +78,8 @@ def is_row(line: str) -> bool:
     first, *rest = line.split(None, 2)
     second = rest[0] if rest else ""
     bare = first.rstrip(":|")
+    if has_bracketed_offset(line) or _is_marked(line):
+        return True
     if bare.startswith(("0x", "0X", "+")):
         return is_hex(bare.lstrip("+").partition(",")[0].removeprefix("0x").removeprefix("0X") or "-")
     if first.startswith("<") and first.endswith(">:"):
@@ -91,6 +95,28 @@ def is_row(line: str) -> bool:
     # `3 dumps follow`, `a kernel` and `be careful` are prose; `22 zz` is a row with a fault.
     word = len(second) > 2 and second[0].isalpha()
     return not (word and (bare.isalpha() or (bare.isdigit() and len(bare) < 6)))
+
+
+def has_bracketed_offset(line: str) -> bool:
+    """Whether a line begins with `[0010]` and bytes, as no array does."""
+    if line[:1] != "[":
+        return False
+    offset, closed, rest = line[1:].partition("]")
+    first, *_ = rest.lstrip(" :").split(None, 1) or [""]
+    return bool(closed) and is_hex(offset.removeprefix("0x")) and len(first) == 2 and is_cell(first)
+
+
+def _is_marked(line: str) -> bool:
+    """Whether a line is words with an index, or bytes with a mark between them."""
+    if "[" in line:
+        from argpack.hexdump.formats.indexed import is_indexed
+
+        return is_indexed(line)
+    if len(line) > 2 and (line[2] in ":-," or "\\x" in line[:3]):
+        from argpack.hexdump.formats.joined import is_joined
+
+        return is_joined(line)
+    return False
 
 
 def is_rule(line: str) -> bool:
