@@ -156,12 +156,29 @@ def test_a_row_that_was_not_written_at_the_customers_is_called_wrong(f4gemm, rep
     [
         ("noBpreShuffle_256x256", Problem(m=3, n=256, k=96)),
         ("BpreShuffle_256x256", Problem(m=5, n=256, k=1024, log2_k_split=2)),
+        ("BpreShuffle_256x256", Problem(m=5, n=256, k=256, log2_k_split=1)),
         ("BpreShuffle_128x512", Problem(m=130, n=512, k=288, alpha=0.25)),
     ],
 )
 def test_every_form_of_the_kernel_is_judged(name, problem, build, replay):
     launch, result = build(name, problem)
     assert any(" is right for these operands: " in line for line in replay(launch, result)[1][:2])
+
+
+@pytest.mark.parametrize("k", [256, 1024])
+def test_a_split_that_adds_to_old_contents_is_not_judged(k, build, replay):
+    problem = Problem(m=5, n=256, k=k, log2_k_split=1)
+    launch, result = build("BpreShuffle_256x256", problem, zero_output=False, force=True)
+    assert replay(launch, result)[1][1] == (
+        "      whether the recorded output is right is not known: D is not zero before a launch that adds to it"
+    )
+
+
+def test_arguments_as_short_as_the_metadata_says_are_enough(build, replay):
+    """Packed from kernelParams they end with the last argument, 4 bytes before the host's struct."""
+    launch, result = build("noBpreShuffle_256x256", Problem(m=3, n=256, k=96))
+    launch = dataclasses.replace(launch, arguments=launch.arguments[:368])
+    assert " is right for these operands: " in replay(launch, result)[1][1]
 
 
 def in_one_allocation(launch, result):
