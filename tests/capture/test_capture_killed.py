@@ -6,8 +6,10 @@ import subprocess
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from argpack.capture import read
+from argpack.capture import parse, read
 from argpack.capture.run import environment
 from argpack.capture.writer import create
 from argpack.errors import InputError
@@ -70,6 +72,82 @@ def test_contents_are_whole_or_refused(attempt, programs, tmp_path, monkeypatch)
         assert launch.finished == (number < returned) or number == returned - 1 or launch.finished
     assert len(capture.problems) <= 1
     assert all("torn record at the end" in problem for problem in capture.problems)
+
+
+@pytest.mark.parametrize("attempt", range(20))
+def test_killed_while_they_start(attempt, programs, tmp_path, monkeypatch):
+    """Three at once, in the loader, in HIP's first calls, in the record of the code object or of the first launches."""
+    monkeypatch.setenv("ARGPACK_CACHE", programs.env["ARGPACK_CACHE"])
+    path = tmp_path / "killed.capture"
+    create(path)
+    env = {**programs.env, **environment(path, kernel=None, buffers=True)}
+    env["LD_LIBRARY_PATH"] = programs.env["LD_LIBRARY_PATH"]
+    command = [str(programs.host), "forever", str(SGEMM), "4096"]
+    random = secrets.SystemRandom()
+    running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE) for _ in range(3)]
+    printed = {}
+    for process in running:
+        time.sleep(random.uniform(0, 0.01))
+        process.kill()
+        printed[process.pid] = len(process.communicate()[0].splitlines())
+    capture = read(path)
+    assert {process.pid for process in capture.processes} <= set(printed)
+    for pid, returned in printed.items():
+        launches = [launch for launch in capture.launches if launch.pid == pid]
+        counted = [struct.unpack_from("<I", launch.arguments, 40)[0] for launch in launches]
+        assert counted == list(range(len(counted)))
+        assert len(counted) in {returned, returned + 1}
+        for number, launch in enumerate(launches):
+            (memory,) = (memory for memory in launch.memory if memory.size == 4096)
+            assert capture.contents(memory.before) == struct.pack("<I", number) * 1024
+
+
+@pytest.fixture(scope="module")
+def real(programs, tmp_path_factory):
+    """The bytes of a capture with memory that a program's end completed, and its launches' arguments in order."""
+    path = tmp_path_factory.mktemp("real") / "real.capture"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARGPACK_CACHE", programs.env["ARGPACK_CACHE"])
+        create(path)
+        env = {**programs.env, **environment(path, kernel=None, buffers=True)}
+    env["LD_LIBRARY_PATH"] = programs.env["LD_LIBRARY_PATH"]
+    subprocess.run([str(programs.host), "image", str(SGEMM)], env=env, check=True)
+    whole = read(path)
+    assert whole.problems == ()
+    return path.read_bytes(), whole.launches
+
+
+def test_cut_at_every_byte_of_the_last_records(real):
+    """As a full disk or a lost page leaves a file. A launch is whole or absent; the tail is told."""
+    data, launches = real
+    marker = data[24:40]
+    starts = {at for at in range(64, len(data)) if data.startswith(marker, at)}
+    last = sorted(starts)[-6]
+    seen = set()
+    for end in range(last, len(data) + 1):
+        cut = parse(data[:end], source="cut")
+        assert len(cut.problems) == (0 if end in {*starts, len(data)} else 1), end
+        assert all("torn record at the end" in problem for problem in cut.problems)
+        found = [launch.arguments for launch in cut.launches]
+        assert found == [launch.arguments for launch in launches][: len(found)]
+        seen.add(len(found))
+        if end < len(data):
+            assert not cut.processes[0].ended
+    assert len(seen) > 1
+
+
+@given(st.data())
+def test_cut_anywhere(real, data):
+    whole, launches = real
+    end = data.draw(st.integers(64, len(whole)))
+    cut = parse(whole[:end], source="cut")
+    assert [launch.arguments for launch in cut.launches] == [
+        launch.arguments for launch in launches[: len(cut.launches)]
+    ]
+    for launch in cut.launches:
+        for memory in launch.memory:
+            if memory.before:
+                assert len(cut.contents(memory.before)) == memory.size
 
 
 def test_a_file_that_is_still_written_can_be_read(programs, tmp_path, monkeypatch):
