@@ -23,7 +23,7 @@ _HEADER = layout.RECORD_HEADER.size
 _REMARKS = {
     layout.NOT_PACKED: "the arguments came as kernelParams, and no metadata says where they lie: not recorded",
     layout.NULL_PARAMETER: "kernelParams has a null entry",
-    layout.BAD_EXTRA: "`extra` is no list of buffer pointer, size and end: the arguments are not recorded",
+    layout.BAD_EXTRA: "`extra` is no list of buffer pointer, size and end in this order: no arguments are recorded",
     layout.STREAM_CAPTURED: "the stream was being captured into a graph: memory is not recorded",
     layout.MEMORY_LEFT_OUT: "some memory could not be copied",
 }

@@ -44,7 +44,14 @@ def _from_params(runtime: Runtime, visible: list[Argument], params: int, segment
             raise CallError(
                 Code.INVALID_VALUE, f"kernelParams[{index}] ({argument.name or 'unnamed'}) is null"
             )
-        segment[argument.offset : argument.end] = runtime.host.read(pointer, argument.size)
+        try:
+            segment[argument.offset : argument.end] = runtime.host.read(pointer, argument.size)
+        except CallError as error:
+            what = f"kernelParams[{index}] ({argument.name or 'unnamed'})"
+            raise CallError(
+                error.code,
+                f"{what}: expected the address of the value, perhaps it is the value itself: {error}",
+            ) from error
 
 
 def _from_extra(
@@ -83,23 +90,16 @@ def _means_something(argument: Argument) -> bool:
 
 
 def _slots(runtime: Runtime, extra: int) -> tuple[int, int]:
-    """Pointer and size behind HIP_LAUNCH_PARAM_BUFFER_POINTER and …_SIZE."""
-    found: dict[int, int] = {}
-    for index in range(0, 8, 2):
-        key = runtime.host.word(extra + 8 * index)
-        if key == _END:
-            break
-        if key not in (_POINTER, _SIZE):
+    """Pointer and size, in the order that HIP insists on: POINTER, SIZE, END."""
+    names = {0: (_POINTER, "BUFFER_POINTER, 1"), 2: (_SIZE, "BUFFER_SIZE, 2"), 4: (_END, "END, 3")}
+    for index, (wanted, name) in names.items():
+        found = runtime.host.word(extra + 8 * index)
+        if found != wanted:
             raise CallError(
-                Code.INVALID_VALUE, f"extra[{index}]: expected 1, 2 or 3 (the end), found {key:#x}"
+                Code.INVALID_VALUE, f"extra[{index}]: expected HIP_LAUNCH_PARAM_{name}, found {found:#x}"
             )
-        found[key] = runtime.host.word(extra + 8 * index + 8)
-    if set(found) != {_POINTER, _SIZE}:
-        raise CallError(
-            Code.INVALID_VALUE, "extra: HIP_LAUNCH_PARAM_BUFFER_POINTER and _SIZE are not both there"
-        )
-    size = runtime.host.word(found[_SIZE]) if found[_SIZE] else 0
-    return found[_POINTER], size
+    pointer, size = (runtime.host.word(extra + 8 * index) for index in (1, 3))
+    return pointer, runtime.host.word(size) if size else 0
 
 
 def fill_hidden(

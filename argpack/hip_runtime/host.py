@@ -75,13 +75,14 @@ class Host:
     def text(self, address: int, *, limit: int = 4096) -> str:
         """The string that ends with a zero byte."""
         data = b""
-        while b"\0" not in data:
+        while b"\0" not in data and len(data) <= limit:
             # Up to the next page's end: what follows may not be readable.
             start = address + len(data)
-            data += self.read(start, min(limit, 4096 - start % 4096))
-            if len(data) > limit:
-                raise CallError(Code.INVALID_VALUE, f"the string at {address:#x} has no end")
-        return data.split(b"\0", 1)[0].decode(errors="replace")
+            data += self.read(start, 4096 - start % 4096)
+        text, end, _ = data.partition(b"\0")
+        if not end or len(text) > limit:
+            raise CallError(Code.INVALID_VALUE, f"the string at {address:#x} has no end")
+        return text.decode(errors="replace")
 
     def upload(self, address: int, size: int, offset: int) -> None:
         """Copy the program's bytes into the store. Raises CallError."""

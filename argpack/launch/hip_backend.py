@@ -6,8 +6,10 @@ process: the HIP runtime aborts it, which nothing in Python can prevent.
 
 from __future__ import annotations
 
+import re
 import struct
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from argpack.launch.buffer import Buffer, MadeBuffer
     from argpack.launch.launch import Launch
 
+_CLUSTER_IN_NAME = re.compile(r"_\d{2,}x\d{2,}_(\d)x(\d)(?=_|E|$)")
 # On both sides of a buffer. A whole number of pages, so that the buffer is aligned as hipMalloc aligns.
 GUARD_BYTES = 65536
 # Neighbouring bytes differ, so that a store of one repeated value cannot hide in it.
@@ -208,11 +211,7 @@ def check_launch(launch: Launch) -> None:
             f"{where}: its metadata declares no arguments, "
             f"so HIP would pass none of the {len(launch.arguments)} bytes"
         )
-    if kernel.cluster_size not in (None, (1, 1, 1)):
-        raise RefusedError(
-            f"{where}: it needs workgroup clusters of {_times(kernel.cluster_size)}, "
-            "and hipModuleLaunchKernel starts none"
-        )
+    _check_clusters(launch, where)
     names = [buffer.name for buffer in launch.buffers]
     for buffer in launch.buffers:
         if names.count(buffer.name) > 1:
@@ -222,6 +221,20 @@ def check_launch(launch: Launch) -> None:
             raise InputError(f"buffer {buffer.name!r}: expected uint8 of one dimension, found {found}")
     # Addresses are not known yet; any will do to see whether the relocations fit.
     argument_buffer(launch, dict.fromkeys(names, 1 << 40))
+
+
+def _check_clusters(launch: Launch, where: str) -> None:
+    size, said = launch.kernel.cluster_size, "its metadata"
+    if size is None and launch.code_object.target.processor.startswith("gfx125"):
+        # Some of AITER's files leave .cluster_dims out; their names have it behind the tile: 256x256_4x4_ps.
+        stem = Path(launch.code_object.source).stem
+        found = _CLUSTER_IN_NAME.search(launch.kernel.name) or _CLUSTER_IN_NAME.search(stem)
+        size, said = (int(found[1]), int(found[2]), 1) if found else None, "its name"
+    if size not in (None, (1, 1, 1)):
+        raise RefusedError(
+            f"{where}: it needs workgroup clusters of {_times(size)}, says {said}, "
+            "and hipModuleLaunchKernel starts none: its numbers would be wrong"
+        )
 
 
 def _check_geometry(launch: Launch, kernel: Kernel, where: str) -> None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from argpack.capture import read
+from argpack.cli import main
 from argpack.kernels import OWN
 
 PROGRAM = """
@@ -86,3 +87,36 @@ def test_buffers_before_and_after_are_recorded(recorded):
 
 def test_the_pattern_chooses_kernels(recorded):
     assert recorded(kernel="f4gemm")[0].launches == ()
+
+
+TUPLE = """
+import ctypes, sys
+from pathlib import Path
+from argpack.capture.recording import recording
+from hip import hip
+with recording(sys.argv[2]):
+    module = hip.hipModuleLoadData(Path(sys.argv[1]).read_bytes())[1]
+    function = hip.hipModuleGetFunction(module, sys.argv[3].encode())[1]
+    d, a, b, scale_a, scale_b = (hip.hipMalloc(64)[1] for _ in range(5))
+    words = [ctypes.c_uint32(at) for at in range(16)]
+    arguments = (d, None, a, b, ctypes.c_float(1), ctypes.c_float(0), *words[:11], scale_a, scale_b, *words[11:])
+    hip.hipModuleLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, None, None, arguments)
+"""
+
+
+def test_a_bare_tuple_of_hip_python_is_too_short_for_slots_of_16_bytes(
+    programs, kernels_dir, tmp_path, capsys
+):
+    """hip-python aligns to the size of each value, 8 at most: C lies at 8, where the kernel reads it at 16."""
+    name = "f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128"
+    kernel = f"_ZN5aiter{len(name)}{name}E"
+    out = tmp_path / "tuple.capture"
+    (tmp_path / "lib").symlink_to(programs.env["LD_LIBRARY_PATH"])
+    command = [sys.executable, "-c", TUPLE, kernels_dir / f"gfx950/f4gemm/{name}.co", out, kernel]
+    subprocess.run(command, env={**programs.env, "ROCM_PATH": str(tmp_path)}, check=True)
+    assert len(read(out).launches[0].arguments) == 124
+    assert main(["show", str(out)]) == 2
+    assert (
+        "aiter_f4gemm: expected 372 bytes, found 124, 248 short; missing: stride_C0 at 0x80"
+        in capsys.readouterr().err
+    )

@@ -181,6 +181,27 @@ print(hip.hipModuleLaunchKernel(function, 1, 1, 1, 16, 16, 1, 0, None, None, cty
     assert "the argument buffer has 64 bytes, stride_B ends at 68: HIP reads what lies behind" in short
 
 
+def test_the_name_of_a_kernel_may_lie_across_two_pages(on_emulator):
+    script = """
+import ctypes, mmap
+from hip import hip
+import argpack.kernels
+module = hip.hipModuleLoadData((argpack.kernels.OWN / "sgemm.co").read_bytes())[1]
+pages = mmap.mmap(-1, 3 * 4096)
+start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+get = ctypes.CDLL("libamdhip64.so").hipModuleGetFunction
+for at in (4096 - 5, 8192 - 14):
+    pages[at:at + 14] = b"argpack_sgemm\\0"
+    function = ctypes.c_void_p()
+    print(get(ctypes.byref(function), ctypes.c_void_p(int(module)), ctypes.c_void_p(start + at)))
+pages[:] = b"x" * len(pages)
+print(get(ctypes.byref(function), ctypes.c_void_p(int(module)), ctypes.c_void_p(start)))
+"""
+    done = on_emulator(sys.executable, "-c", script)
+    assert done.stdout.split() == ["0", "0", "1"], done.stderr
+    assert "has no end" in done.stderr
+
+
 def test_the_emulator_ends_with_a_program_that_is_killed(on_emulator):
     script = """
 import os, signal

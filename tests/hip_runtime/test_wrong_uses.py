@@ -78,7 +78,22 @@ WRONG = {
     "launch with both kinds of arguments": ("InvalidValue", "both kernelParams and extra are given"),
     "launch with null parameters": ("InvalidValue", r"kernelParams\[0\] \(ptr_D\) is null"),
     "launch with parameters nowhere": ("InvalidValue", "the host cannot read 104 bytes at 0x10"),
-    "launch with endless extra": ("InvalidValue", r"extra\[2\]: expected 1, 2 or 3 \(the end\), found 0x\w+"),
+    "launch with a value for its address": (
+        "InvalidValue",
+        r"kernelParams\[4\] \(alpha\): expected the address of .*: the host cannot read 4 bytes at 0x3f800000",
+    ),
+    "launch with extra of another tag": (
+        "InvalidValue",
+        r"extra\[2\]: expected HIP_LAUNCH_PARAM_BUFFER_SIZE, 2, found 0x\w{3,}",
+    ),
+    "launch with extra in another order": (
+        "InvalidValue",
+        r"extra\[0\]: expected HIP_LAUNCH_PARAM_BUFFER_POINTER, 1, found 0x2",
+    ),
+    "launch with extra without an end": (
+        "InvalidValue",
+        r"extra\[4\]: expected HIP_LAUNCH_PARAM_END, 3, found 0x0",
+    ),
     "launch with no bytes": ("InvalidValue", r"extra: 0 bytes of arguments at 0x\w+"),
     "launch of no blocks": ("InvalidConfiguration", "grid 0×1×1, block 64×1×1: expected 1 or more of each"),
     "launch of large blocks": (

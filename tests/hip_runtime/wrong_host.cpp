@@ -82,7 +82,11 @@ int main(int, char **argv) {
   void *endless[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments, arguments, &size, HIP_LAUNCH_PARAM_END};
   void *empty[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments, HIP_LAUNCH_PARAM_BUFFER_SIZE, &nothing,
                    HIP_LAUNCH_PARAM_END};
+  void *exchanged[] = {HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments,
+                       HIP_LAUNCH_PARAM_END};
+  void *unended[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, arguments, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, nullptr};
   void *scalars[13] = {};
+  void *values[13] = {arguments, arguments, arguments, arguments, (void *)0x3f800000};
 #define LAUNCH(f, grid, block, lds, params, extra) \
   hipModuleLaunchKernel(f, grid, 1, 1, block, 1, 1, lds, nullptr, params, extra)
   say("launch of null", LAUNCH(nullptr, 1, 64, 0, nullptr, extra));
@@ -92,7 +96,10 @@ int main(int, char **argv) {
   say("launch with both kinds of arguments", LAUNCH(function, 1, 64, 0, scalars, extra));
   say("launch with null parameters", LAUNCH(function, 1, 64, 0, scalars, nullptr));
   say("launch with parameters nowhere", LAUNCH(function, 1, 64, 0, (void **)nowhere, nullptr));
-  say("launch with endless extra", LAUNCH(function, 1, 64, 0, nullptr, endless));
+  say("launch with a value for its address", LAUNCH(function, 1, 64, 0, values, nullptr));
+  say("launch with extra of another tag", LAUNCH(function, 1, 64, 0, nullptr, endless));
+  say("launch with extra in another order", LAUNCH(function, 1, 64, 0, nullptr, exchanged));
+  say("launch with extra without an end", LAUNCH(function, 1, 64, 0, nullptr, unended));
   say("launch with no bytes", LAUNCH(function, 1, 64, 0, nullptr, empty));
   say("launch of no blocks", LAUNCH(function, 0, 64, 0, nullptr, extra));
   say("launch of large blocks", LAUNCH(function, 1, 512, 0, nullptr, extra));

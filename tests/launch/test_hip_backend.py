@@ -382,8 +382,34 @@ def test_arguments_without_any_in_the_metadata_are_refused(launch):
 
 def test_a_kernel_that_needs_workgroup_clusters_is_refused(launch):
     kernel = dataclasses.replace(launch.kernel, cluster_size=(4, 4, 1))
-    with pytest.raises(RefusedError, match="clusters of 4×4×1, and hipModuleLaunchKernel starts none"):
+    with pytest.raises(
+        RefusedError, match="clusters of 4×4×1, says its metadata, and hipModuleLaunchKernel starts none"
+    ):
         check_launch(changed(launch, kernel=kernel))
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "processor", "clusters"),
+    [
+        ("f4gemm_bf16_mxfp4_BpreShuffle_256x256_4x4_ps.co", "f4gemm_mxfp4_256x256_apre0", "gfx1250", "4×4×1"),
+        ("x.co", "_ZN5aiter40f8gemm_bf16_mxfp8fp8_64x512_4x1E", "gfx1250", "4×1×1"),
+        ("f4gemm_bf16_mxfp4_256x256_4x4_ps.co", "k", "gfx950", None),
+        ("f4gemm_256x256.co", "f4gemm_16x16_256x256", "gfx1250", None),
+        ("f4gemm_256x256_1x1.co", "k", "gfx1250", None),
+    ],
+)
+def test_clusters_that_only_the_name_tells_are_refused_too(launch, source, name, processor, clusters):
+    code_object = dataclasses.replace(launch.code_object, source=source, target=TargetId(processor))
+    found = changed(
+        launch,
+        code_object=code_object,
+        kernel=dataclasses.replace(launch.kernel, name=name, cluster_size=None),
+    )
+    if clusters is None:
+        check_launch(found)
+        return
+    with pytest.raises(RefusedError, match=f"clusters of {clusters}, says its name, "):
+        check_launch(found)
 
 
 def test_a_buffer_longer_than_the_declared_arguments_is_passed_whole(launch):

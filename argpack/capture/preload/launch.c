@@ -22,18 +22,13 @@ static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 /* The runtime may launch through its own exported functions: only the outermost call counts. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
 
-/* The list is pairs of a tag and a value, 3 at its end. */
+/* Tags 1 (pointer), 2 (size), 3 (end) in this order: HIP takes no other, and reads the list no further than this. */
 static uint32_t from_extra(void **extra, const void **start, size_t *size) {
-  int got_size = 0;
-  for (int i = 0; i < 8; i++) {
-    uintptr_t tag = (uintptr_t)extra[0];
-    if (tag == 3) return *start && got_size && *size <= MOST_ARGUMENTS ? 0 : BAD_EXTRA;
-    if (tag == 1) *start = extra[1];
-    else if (tag == 2 && extra[1]) *size = *(const size_t *)extra[1], got_size = 1;
-    else return BAD_EXTRA;
-    extra += 2;
-  }
-  return BAD_EXTRA;
+  if ((uintptr_t)extra[0] != 1 || (uintptr_t)extra[2] != 2 || (uintptr_t)extra[4] != 3) return BAD_EXTRA;
+  if (!extra[1] || !extra[3]) return BAD_EXTRA;
+  *start = extra[1];
+  *size = *(const size_t *)extra[3];
+  return *size <= MOST_ARGUMENTS ? 0 : BAD_EXTRA;
 }
 
 /* Hidden arguments have no entry in `parameters`; the runtime fills them in and nobody sees them. */
