@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scale_layout.layout import Layout
 
 _ALL = 0.9  # a stale byte is the right one now and then
+_LEAST = 0.4  # of a sample, where half of all must be right
 ROW_MAJOR_PATTERN = "m k -> m k"
 
 
@@ -73,6 +74,8 @@ def explanations_by(
 def unwritten(case: Case) -> str | None:
     """The words where all that is wrong is the end of every row, or the last rows, half of them at most."""
     rule = rule_of(case.layout, *case.shape)
+    if agreement(case.image, case.logical, rule) < _LEAST:
+        return None
     wrong = np.zeros(case.logical.shape, bool)
     for r, c in elements(case.logical.shape):
         places = rule(r, c)

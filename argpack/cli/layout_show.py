@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scale_layout import (
     LAYOUTS,
+    NIBBLE_ORDERS,
     c_expression,
     c_functions,
     describe,
@@ -67,6 +68,10 @@ def _list(args: argparse.Namespace, layouts: Sequence[Layout]) -> None:
             print(*_wrapped(", ".join(layout.aliases), width + 2), sep="\n")
     count = sum(len(layout.aliases) for layout in chosen)
     print(f"{len(chosen)} layouts, used under {count} names")
+    if args.tensor in {None, "weights"}:
+        print("\nTwo 4-bit codes to a byte are in one of these orders, which check tells apart:")
+        for order in NIBBLE_ORDERS:
+            print(*_wrapped(f"{order.name:<12} {order.doc}", 2), sep="\n")
 
 
 def _show(args: argparse.Namespace, layout: Layout) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from layout_case import IMAGE, SCALES
 
-from scale_layout import LAYOUTS, apply, layout_named
+from scale_layout import LAYOUTS, NIBBLE_ORDERS, apply, layout_named
 
 
 def test_list_names_layouts_and_who_uses_them(layout):
@@ -17,7 +17,8 @@ def test_list_names_layouts_and_who_uses_them(layout):
     for known in LAYOUTS:
         assert known.name in out
         assert all(alias in out for alias in known.aliases)
-    assert out.endswith(f"{len(LAYOUTS)} layouts, used under 41 names\n")
+    assert f"{len(LAYOUTS)} layouts, used under 41 names\n" in out
+    assert [line.split()[0] for line in out.splitlines()[-5:]] == [order.name for order in NIBBLE_ORDERS]
     assert max(map(len, out.splitlines())) <= 120
 
 

@@ -372,4 +372,10 @@ def test_b8_scales_that_are_no_whole_tiles_are_refused_or_padded_never_out_of_ra
 
 
 def test_b11_a_partial_block_of_k_has_a_scale_column_of_its_own() -> None:
-    assert apply(SCALE, numbered(32, -(-136 // 32)), pad_value=0).size == 32 * 8
+    # K = 136: the fifth column covers 8 elements, and its three neighbours pad the tile.
+    scales = numbered(32, 5)
+    image = apply(SCALE, scales, pad_value=0)
+    assert image.size == 256
+    assert (
+        found(SCALE, image, scales, pad_value=0).sentences[1] == "5 columns pad to 8: 96 pad bytes, all 0x00"
+    )
