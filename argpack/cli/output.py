@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from argpack.errors import InputError
+
 if TYPE_CHECKING:
     import argparse
 
@@ -41,3 +43,22 @@ def print_document(document: Document, title: str, *, html: bool) -> None:
     from argpack.hexdump.table import to_text
 
     print(to_text(document, colour=colour()), end="")
+
+
+def check_new(path: str, *, force: bool) -> None:
+    """Raise InputError, before any work is done, where `write_file` will because the file exists."""
+    if not force and os.path.lexists(path):
+        raise InputError(f"{path}: exists; --force overwrites it")
+
+
+def write_file(data: bytes, path: str, *, force: bool) -> None:
+    """Write a file. Raises InputError where it exists and `force` does not say to overwrite it."""
+    from pathlib import Path
+
+    try:
+        with Path(path).open("wb" if force else "xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise InputError(f"{path}: exists; --force overwrites it") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

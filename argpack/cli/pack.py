@@ -9,9 +9,9 @@ What the kernel is known to compute wrongly is packed all the same, with a warni
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from argpack.cli.output import write_file
 from argpack.errors import InputError
 from argpack.families.family import Usage
 
@@ -149,13 +149,7 @@ def _write(data: bytes, output: str | None, *, force: bool) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    try:
-        with Path(output).open("wb" if force else "xb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise InputError(f"{output}: exists; --force overwrites it") from None
-    except OSError as error:
-        raise InputError(f"{output}: cannot be written: {error.strerror}") from None
+    write_file(data, output, force=force)
 
 
 def _null_pointers(family: Family, kernel_name: str, overrides: Mapping[str, object]) -> list[str]:
