@@ -72,8 +72,8 @@ def _lines(contract: Contract) -> Iterator[str]:
 
 
 def _text(value: object) -> str:
-    """A TOML value: strings, integers, booleans and lists are written as JSON writes them."""
-    return json.dumps(value, ensure_ascii=False)
+    """A TOML value: strings, integers, booleans and lists are written as JSON writes them, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def parse(text: str, *, source: str) -> Contract:

@@ -100,7 +100,9 @@ class _Runs:
     """Launches of one kernel, held against the first one."""
 
     def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+        # Contents that are made when asked for would be made anew for every launch.
+        made = tuple(Buffer(b.name, b.data, initialised=b.initialised) for b in launch.buffers)
+        self._launch = launch = replace(launch, buffers=made)
         self._recorder = Recorder()
         self._backend = EmulatorBackend(processes=1, observer=self._recorder)
         self._recorder.record()
