@@ -7,7 +7,8 @@ import pytest
 
 from argpack.cli import main
 from argpack.errors import InputError
-from argpack.hexdump import Dump, parse
+from argpack.families import family_named
+from argpack.hexdump import Dump, parse, render
 
 # D = 0x7fab6d200000, then 256, 4096, 1.0f, 1: 24 bytes.
 DATA = bytes.fromhex("0000206dab7f0000 00010000 00100000 0000803f 01000000")
@@ -206,3 +207,49 @@ def test_how_words_were_read_is_said_and_can_be_turned(capsys, tmp_path):
     assert "log.txt: read as debug-agent, little-endian words of 4 bytes\n" in output
     code, output = show(text, capsys, tmp_path, "--kernel", "aiter_f4gemm", "--word-order", "memory")
     assert "log.txt: read as debug-agent, groups of 4 bytes in the order of memory\n" in output
+
+
+# All of them at the command line: one buffer of 68 bytes, which is no multiple of 16, as each tool logs it.
+
+SGEMM = family_named("own_sgemm").schema
+VALUES = {
+    "ptr_D": 0x7FAB6D200000, "ptr_C": 0, "ptr_A": 0x7FAB7D200000, "ptr_B": 0x7FAB8D200000, "alpha": 1.0, "beta": 0.0,
+    "M": 64, "N": 32, "K": 16, "stride_D": 32, "stride_C": 32, "stride_A": 8, "stride_B": 32,
+}  # fmt: skip
+LOGS = {
+    "d1": ("debug-agent", "log.txt: read as debug-agent, little-endian words of 4 bytes"),
+    "d2": ("tensile", None),
+    "d3": ("aiter", None),
+    "d4": ("word-groups", "log.txt: read as word-groups, groups of 4 bytes in the order of memory"),
+    "d5": ("words", "log.txt: read as words, little-endian words of 4 bytes"),
+}
+
+
+@pytest.mark.parametrize("case", LOGS)
+def test_every_log_of_one_buffer_shows_the_same_fields(case, capsys, tmp_path):
+    name, how = LOGS[case]
+    text = render(Dump.whole(SGEMM.pack(VALUES)), format_name=name)
+    if case == "d3":
+        assert text.splitlines()[-1].endswith("00 [aiter grid (1,1,1) block (256,1,1)]")
+    if case == "d5":
+        text = "".join(
+            f"preload: {' '.join(f'0x{word}' for word in line.split())}\n" for line in text.splitlines()
+        )
+    code, output = show(f"loading sgemm.co\n{text}done\n", capsys, tmp_path)
+    lines = output.splitlines()
+    assert code == 0
+    assert lines[:2] == [
+        "log.txt: 68 bytes",
+        "as own_sgemm, the only family with 68 bytes of arguments; --kernel narrows it",
+    ]
+    assert lines[2 : 3 + bool(how)] == [*filter(None, [how]), ""]
+    rows = [line.split()[:1] + line.split()[-1:] for line in lines if line.startswith("0x")]
+    assert len(rows) == 13
+    assert (
+        "0x028   40 00 00 00              M         u32   64              rows          live  Rows of A, C and D."
+        in lines
+    )
+    assert (
+        lines[-1]
+        == "doubtful: stride_A at 0x03c is 8: half the 16 f32 elements that M, N and K imply: another unit?"
+    )
