@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "verify": "run a kernel on a problem and say whether its numbers are right",
     "contract": "measure the limits of a kernel that no documentation states",
+    "trace": "watch a kernel run: arguments, memory, waits and barriers",
     "explain": "say why the output of a kernel is wrong",
     "show": "decode an argument buffer field by field",
     "diff": "compare two argument buffers field by field",

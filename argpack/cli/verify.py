@@ -21,26 +21,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack verify`."""
-    from argpack.cli import problem
+    from argpack.cli import problem, situation
 
     parser.add_argument(
         "kernel", metavar="KERNEL", help="a .co file, a kernel's name or part of it, or a pattern"
     )
     problem.add_arguments(parser, required=False)
-    parser.add_argument("--seed", type=int, help="chooses the operands (default 0)")
     parser.add_argument("--backend", choices=("auto", "emulator", "hip"), default="auto", help="where to run")
     parser.add_argument(
         "--repeat", type=_count, metavar="N", help="also time N launches in a row (on a GPU): TFLOP/s"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--force", action="store_true", help="run what is known to go wrong")
-    parser.add_argument("--kernels", metavar="DIR", help="where to look for kernels by name")
-    wrong = parser.add_argument_group("wrong situations", "what a mistake looks like; most need --force")
-    wrong.add_argument("--scale-pad", type=_byte, metavar="BYTE", help="what pads the scales (f4gemm: 0x00)")
-    wrong.add_argument("--scale-layout", metavar="NAME", help="how the scales lie (f4gemm: scale_32x8)")
-    wrong.add_argument("--b-layout", metavar="NAME", help="how B lies (f4gemm: weight_16x16 or row_major)")
-    wrong.add_argument("--exchange-scales", action="store_true", help="pass the scales of A as those of B")
-    wrong.add_argument("--no-zero", action="store_true", help="do not zero the output before splitting K")
+    situation.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -98,7 +90,3 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"expected 1 to 1000000, found {text}")
     return int(text)
-
-
-def _byte(text: str) -> int:
-    return int(text, 0)

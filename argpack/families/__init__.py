@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm import FAMILY as AITER_F4GEMM
-from argpack.families.family import Extra, Family, Problem, Usage, Workload
+from argpack.families.family import Extra, Family, Problem, Region, Usage, Workload
 from argpack.families.own_sgemm import FAMILY as OWN_SGEMM
 
 FAMILIES: tuple[Family, ...] = (AITER_F4GEMM, OWN_SGEMM)
@@ -17,6 +17,7 @@ __all__ = [
     "Extra",
     "Family",
     "Problem",
+    "Region",
     "Usage",
     "Workload",
     "families_of",

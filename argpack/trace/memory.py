@@ -58,7 +58,7 @@ class BufferUse:
     """What happened to a buffer. The masks are bool (bytes,).
 
     `fresh` was read before anything was in it. `rewritten` bytes were stored to again, the first of them at
-    `first_rewritten`; atomic additions do not count.
+    `first_rewritten`; atomic additions do not count. `behind` bytes were read past its end, by `readers_behind`.
     """
 
     name: str
@@ -68,6 +68,8 @@ class BufferUse:
     fresh: NDArray[np.bool_]
     rewritten: int
     first_rewritten: int | None
+    behind: int
+    readers_behind: tuple[Instruction, ...]
 
 
 class MemoryMap:
@@ -83,6 +85,7 @@ class MemoryMap:
         self._allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._base = 0
+        self._memory: DeviceMemory | None = None
         self._read = self._written = self._fresh = _zeros(1)
         self._rewritten: dict[str, tuple[int, int]] = {}
         self._waiting: list[Access] = []
@@ -92,6 +95,7 @@ class MemoryMap:
         """As `Observer.begin`: nothing is known of the launch before."""
         self.sites, self._loads, self._rewritten = {}, {}, {}
         self._waiting, self._waiting_lanes = [], 0
+        self._memory = memory
         self._allocations = list(memory.allocations.values())
         self._starts = [allocation.address for allocation in self._allocations]
         self._base = self._starts[0]
@@ -132,10 +136,25 @@ class MemoryMap:
             shadows = (self._read, self._written, self._fresh)
             read, written, fresh = (self._part(shadow, allocation) != 0 for shadow in shadows)
             count, first = self._rewritten.get(allocation.name, (0, None))
+            behind = self._behind(allocation.name)
             found[allocation.name] = BufferUse(
-                allocation.name, allocation.size, read, written, fresh, count, first
+                allocation.name,
+                allocation.size,
+                read,
+                written,
+                fresh,
+                count,
+                first,
+                sum(behind.values()),
+                tuple(self.sites[at].instruction for at in sorted(behind)),
             )
         return found
+
+    def _behind(self, name: str) -> dict[int, int]:
+        """Bytes read past the end of a buffer by the instruction at each address."""
+        over_reads = {} if self._memory is None else self._memory.over_reads
+        by_text = {str(site.instruction).split(":", maxsplit=1)[0]: at for at, site in self.sites.items()}
+        return {by_text[where]: count for (buffer, where), count in over_reads.items() if buffer == name}
 
     def _part(self, shadow: NDArray[np.uint8], allocation: Allocation) -> NDArray[np.uint8]:
         start = allocation.address - self._base
