@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from argpack.launch import Buffer
 from argpack.launch.emulator_backend import EmulatorBackend
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class _Runs:
     def _changed(self, contents: Mapping[str, NDArray[np.generic]]) -> int:
         """Bytes of the output that differ when buffers hold other contents."""
         buffers = tuple(
-            replace(buffer, data=contents[buffer.name].astype(np.uint8))
+            Buffer(buffer.name, contents[buffer.name].astype(np.uint8), initialised=buffer.initialised)
             if buffer.name in contents
             else buffer
             for buffer in self._launch.buffers
