@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import stat
 import struct
@@ -225,6 +226,22 @@ def test_ctypes_and_python_are_seen(programs, capture):
     recorded, done = capture(sys.executable, "-c", script, SGEMM)
     assert done.returncode == 0, done.stderr
     assert [launch.kernel for launch in recorded.launches] == ["argpack_sgemm"]
+
+
+def test_a_second_runtime_in_the_process_is_told_and_left_alone(programs, capture, tmp_path):
+    """As where PyTorch brings one of its own."""
+    copy = tmp_path / "copy" / "libamdhip64.so"
+    copy.parent.mkdir()
+    shutil.copy(Path(programs.env["LD_LIBRARY_PATH"]) / "libamdhip64.so", copy)
+    script = (
+        "import ctypes, sys\n"
+        "memory = ctypes.c_void_p()\n"
+        "for name in ('libamdhip64.so', sys.argv[1]):\n"
+        "    assert ctypes.CDLL(name).hipMalloc(ctypes.byref(memory), 64) == 0\n"
+    )
+    recorded, done = capture(sys.executable, "-c", script, copy)
+    assert done.returncode == 0, done.stderr
+    assert recorded.notes == ("hipMalloc of a second HIP runtime: calls of it are not recorded",)
 
 
 def test_the_file_is_for_its_owner_alone_and_never_overwritten(programs, tmp_path, capture, capsys):

@@ -105,6 +105,12 @@ def test_target_id_not_understood_is_refused(text, message):
         ("gfx950", "gfx950:sramecc+:xnack-", None),
         ("gfx950:sramecc+:xnack-", "gfx950:sramecc+:xnack-", None),
         ("gfx942", "gfx950", "the code object is for gfx942, the device is gfx950"),
+        ("gfx1250", "gfx1250:xnack+", None),
+        (
+            "gfx1250:xnack+",
+            "gfx1250",
+            "the code object (gfx1250:xnack+) needs xnack+, the device is gfx1250",
+        ),
         (
             "gfx950:xnack+",
             "gfx950:sramecc+:xnack-",
