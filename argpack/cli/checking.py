@@ -4,15 +4,14 @@ nothing.
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from argpack.errors import InputError, UnavailableError
+from argpack.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from argpack.codeobject import CodeObject, Kernel
@@ -85,34 +84,12 @@ class Unchecked:
         return 2
 
 
-def kernel_of(code_object: CodeObject) -> tuple[Kernel, Family]:
-    """The kernel of a code object that argpack can launch, and its family. Raises InputError for none or
-    several.
-    """
-    from argpack.families import FAMILIES
-    from argpack.families.choice import family_of_kernel
-
-    found = [(kernel, family_of_kernel(kernel, code_object)) for kernel in code_object.kernels]
-    known = [(kernel, family) for kernel, family in found if family and family.workload]
-    if len(known) == 1:
-        return known[0]
-    names = ", ".join(kernel.name for kernel in code_object.kernels) or "no kernel"
-    declared = sorted({family.name for _, family in found if family})
-    if known:
-        what = f"{len(known)} that argpack launches, not one"
-    elif declared:
-        what = f"of {' and '.join(declared)}, whose arguments argpack knows; it launches others"
-    else:
-        what = "of no family that argpack launches"
-    families = ", ".join(family.name for family in FAMILIES)
-    raise InputError(f"{code_object.source}: {names} for {code_object.target}: {what} ({families})")
-
-
 def prepare_check(path: Path, args: argparse.Namespace) -> Check:
     """Read the file, build the launch, choose the backend; ArgpackError where that cannot be done."""
     from argpack.cli.problem import overrides_of, problem_of
     from argpack.codeobject import read
-    from argpack.families.loading import load_workloads
+    from argpack.families.choice import kernel_of
+    from argpack.families.loading import enough_memory, load_workloads
     from argpack.launch.select import select_backend
 
     code_object = read(path)
@@ -137,6 +114,8 @@ def prepare_check(path: Path, args: argparse.Namespace) -> Check:
 
 def run_check(check: Check, progress: Callable[[int, int], None] | None) -> Outcome:
     """Launch and judge; ArgpackError where that cannot be done."""
+    from argpack.families.loading import enough_memory
+
     with enough_memory(check.problem):
         result = check.backend.run(check.workload.launch, progress=progress)
         return Outcome(check, result, check.workload.judge(result), _timing(check))
@@ -148,16 +127,6 @@ def _timing(check: Check) -> Timing | None:
     if not check.repeat or not isinstance(check.backend, HipBackend):
         return None
     return Timing(check.repeat, check.backend.time(check.workload.launch, repeat=check.repeat))
-
-
-@contextlib.contextmanager
-def enough_memory(problem: Problem) -> Iterator[None]:
-    """Turn what is too large for this machine into UnavailableError."""
-    try:
-        yield
-    except MemoryError as error:
-        sizes = f"M={problem.m} N={problem.n} K={problem.k}"
-        raise UnavailableError(f"{sizes}: not enough memory on this machine: {error}") from None
 
 
 def _situation(args: argparse.Namespace, workloads: Workloads, family: Family) -> dict[str, Any]:

@@ -27,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure, print and write; 0 or 1, or ArgpackError."""
     from argpack.cli import contract_report, output
-    from argpack.cli.checking import kernel_of
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
     from argpack.contract import as_json, differences, measure, shipped, to_toml
+    from argpack.families.choice import kernel_of
     from argpack.kernels import resolve
 
     if args.output:

@@ -51,11 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 nothing wrong found, 1 wrong, or ArgpackError."""
     from argpack.cli import explain_report, output
-    from argpack.cli.checking import enough_memory, kernel_of
     from argpack.cli.explain_files import evidence
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
     from argpack.explain import Runner, explain
+    from argpack.families.choice import kernel_of
+    from argpack.families.loading import enough_memory
     from argpack.kernels import resolve
     from argpack.launch.select import select_backend
 

@@ -40,10 +40,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Infer and print; 0 where one layout fits each operand asked for and random bytes confirm it."""
     from argpack.cli import layout_report
-    from argpack.cli.checking import kernel_of
     from argpack.cli.output import print_json
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
+    from argpack.families.choice import kernel_of
     from argpack.kernels import resolve
     from argpack.launch.select import select_backend
     from argpack.probe import DEFAULT_PROBLEM, infer_layouts

@@ -70,9 +70,9 @@ class _Packed(NamedTuple):
 
 def _for_kernel(args: argparse.Namespace) -> _Packed:
     """Everything that the problem needs. Raises InputError for a size that is not stated."""
-    from argpack.cli.checking import kernel_of
     from argpack.cli.problem import overrides_of, problem_of
     from argpack.codeobject import read
+    from argpack.families.choice import kernel_of
     from argpack.families.loading import load_workloads
     from argpack.kernels import resolve
 

@@ -33,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 clean, 1 wrong; ArgpackError where it cannot be traced."""
     from argpack.cli import output, report, trace_json, trace_report
-    from argpack.cli.checking import enough_memory, prepare_check
+    from argpack.cli.checking import prepare_check
     from argpack.cli.progress import Progress
+    from argpack.families.loading import enough_memory
     from argpack.kernels import resolve
     from argpack.trace.findings import Severity, findings
     from argpack.trace.trace import trace

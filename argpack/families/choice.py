@@ -43,6 +43,26 @@ def family_of_kernel(kernel: Kernel, code_object: CodeObject | None = None) -> F
     return chosen[0]
 
 
+def kernel_of(code_object: CodeObject) -> tuple[Kernel, Family]:
+    """The kernel of a code object that argpack can launch, and its family. Raises InputError for none or
+    several.
+    """
+    found = [(kernel, family_of_kernel(kernel, code_object)) for kernel in code_object.kernels]
+    known = [(kernel, family) for kernel, family in found if family and family.workload]
+    if len(known) == 1:
+        return known[0]
+    names = ", ".join(kernel.name for kernel in code_object.kernels) or "no kernel"
+    declared = sorted({family.name for _, family in found if family})
+    if known:
+        what = f"{len(known)} that argpack launches, not one"
+    elif declared:
+        what = f"of {' and '.join(declared)}, whose arguments argpack knows; it launches others"
+    else:
+        what = "of no family that argpack launches"
+    launched = ", ".join(family.name for family in families.FAMILIES)
+    raise InputError(f"{code_object.source}: {names} for {code_object.target}: {what} ({launched})")
+
+
 def _declared(family: Family, kernel: Kernel) -> list[tuple[str, int, str]]:
     """The fields within the arguments that the kernel declares."""
     end = max((argument.end for argument in kernel.arguments if not is_pad(argument)), default=0)

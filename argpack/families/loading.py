@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import TYPE_CHECKING, Protocol, cast
 
-from argpack.errors import InputError
+from argpack.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from argpack.codeobject import CodeObject, Kernel
     from argpack.families.family import ExpectedOutput, Family, Problem, Workload
@@ -50,3 +51,13 @@ def load_workloads(family: Family) -> Workloads:
     if family.workload is None:
         raise InputError(f"{family.name}: argpack knows its arguments and cannot launch its kernels yet")
     return cast("Workloads", importlib.import_module(family.workload))
+
+
+@contextlib.contextmanager
+def enough_memory(problem: Problem) -> Iterator[None]:
+    """Turn what is too large for this machine into UnavailableError."""
+    try:
+        yield
+    except MemoryError as error:
+        sizes = f"M={problem.m} N={problem.n} K={problem.k}"
+        raise UnavailableError(f"{sizes}: not enough memory on this machine: {error}") from None
