@@ -66,7 +66,7 @@ def _opening() -> re.Pattern[str]:
     number = rf"{_CAST}(?:0[xX][0-9a-fA-F]+|-?\d+)\s*(?:[uU]?[lL]{{0,2}}|u8|u32|u64)\s*(?:[,}}\]]|<repeats| +\d+[ \]])"
     comment = r"(?:\s|/\*[^*]*\*/|//[^\n]*\n)*"
     # Behind these a bracket opens a value: `[]byte{`, `new byte[] {`, `Uint8Array(40) [`.
-    before = r"^|[=(,:{]|\breturn\b|&|\bvec!|\[\]\w+|\w\[\]|\w+Array\(\d*\)"
+    before = r"^|[=(,:{]|\breturn\b|&|\bvec!|\[\]\w+|\w\[\]|\b\w{1,24}Array\(\d*\)"
     return re.compile(
         rf"(?:{before})[ \t\n]*"
         rf"(?P<open>[{{\[](?={comment}{number})|b(?P<quote>['\"])|(?:bytes|bytearray)\.fromhex\((?P<hex>['\"]))",
