@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.codeobject import parse
+from argpack.codeobject import bundle, parse
+from argpack.codeobject.reader import entries
 from argpack.errors import InputError, RefusedError
 from argpack.launch import Buffer, Launch, Relocation
 
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from argpack.capture.model import Capture, CapturedLaunch, CapturedMemory
-    from argpack.codeobject import Kernel
+    from argpack.codeobject import CodeObject, Kernel
     from argpack.launch import LaunchResult
+
+
+PROCESSOR = "gfx950"  # what the emulator runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def launch_of(capture: Capture, launch: CapturedLaunch) -> Launch:
         raise InputError(f"{where}: the code object of {launch.kernel or 'its kernel'!r} was not recorded")
     if launch.partial:
         raise RefusedError(f"{where}: the grid is no whole number of workgroups; argpack launches whole ones")
-    code_object = parse(capture.contents(launch.code), source=where)
+    code_object = _code_object(capture.contents(launch.code), launch.kernel, where)
     kernel = next((kernel for kernel in code_object.kernels if kernel.name == launch.kernel), None)
     if kernel is None:
         listed = ", ".join(kernel.name for kernel in code_object.kernels)
@@ -130,6 +134,28 @@ def compare_with(capture: Capture, launch: CapturedLaunch, replayed: Launch, res
             "it failed, or the program ended in it"
         )
     return Replay(tuple(differences), result.errors, compared, changed, tuple(left_out))
+
+
+def _code_object(data: bytes, kernel: str, where: str) -> CodeObject:
+    """The code object, also out of a bundle that was recorded whole: the one with the kernel that the emulator runs.
+
+    Which device ran it is not recorded; a GPU of another target refuses the one for gfx950 by name.
+    """
+    if not bundle.is_bundle(data):
+        return parse(data, source=where)
+    found = []
+    for entry in entries(data, source=where):
+        if entry.target is None or entry.target.partition(":")[0] != PROCESSOR or not entry.data:
+            continue
+        code_object = parse(entry.data, source=f"{where}, entry {entry.number}")
+        if any(each.name == kernel for each in code_object.kernels):
+            found.append(code_object)
+    if len(found) != 1:
+        raise InputError(
+            f"{where}: expected one code object for {PROCESSOR} with {kernel!r} in the recorded bundle, "
+            f"found {len(found)}"
+        )
+    return found[0]
 
 
 def _pointers(launch: CapturedLaunch, where: str) -> list[tuple[int, int, CapturedMemory]]:

@@ -1,6 +1,10 @@
 """A recorded launch is run again: as recorded, with a changed byte, with parts missing."""
 
+import dataclasses
+import hashlib
 import json
+import struct
+import zlib
 
 import pytest
 from recorded import record
@@ -131,3 +135,39 @@ def test_launches_are_listed(programs, capture, capsys):
     assert main(["replay", recorded.source, "--list", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["launches"]
     assert [row["grid"] for row in rows] == [[5, 6, 7], [5, 6, 7]]
+
+
+def bundled(launch, *targets):
+    """The launch with its code in a bundle that is compressed, as the recorder keeps such a one."""
+    code = launch.code_object
+    table, body = b"", b""
+    start = 32 + sum(24 + len(name) for name in targets)
+    for name in targets:
+        table += struct.pack("<QQQ", start + len(body), len(code.data), len(name)) + name
+        body += code.data
+    whole = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(targets)) + table + body
+    packed, digest = zlib.compress(whole), hashlib.md5(whole, usedforsecurity=False).digest()[:8]
+    data = struct.pack("<4sHHQQ8s", b"CCOB", 3, 0, 32 + len(packed), len(whole), digest) + packed
+    return dataclasses.replace(launch, code_object=dataclasses.replace(code, data=data))
+
+
+GFX950, GFX942 = b"hipv4-amdgcn-amd-amdhsa--gfx950:xnack-", b"hipv4-amdgcn-amd-amdhsa--gfx942"
+
+
+def test_the_emulators_code_is_taken_out_of_a_recorded_bundle(sgemm, tmp_path, capsys):
+    launch, result = sgemm
+    record(tmp_path / "x.capture", bundled(launch, GFX942, GFX950), result)
+    assert main(["replay", str(tmp_path / "x.capture"), "--backend", "emulator"]) == 0
+    assert "PASS: 248 bytes are as recorded" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("targets", "count"), [((GFX942,), 0), ((GFX950, GFX950), 2)])
+def test_a_recorded_bundle_that_leaves_it_open_is_refused(targets, count, sgemm, tmp_path, capsys):
+    launch, result = sgemm
+    path = tmp_path / "x.capture"
+    record(path, bundled(launch, *targets), result)
+    assert main(["replay", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"argpack: error: {path}#1: expected one code object for gfx950 with 'argpack_sgemm' in the recorded "
+        f"bundle, found {count}\n"
+    )
