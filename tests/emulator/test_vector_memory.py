@@ -266,9 +266,10 @@ def test_load_to_lds_with_a_base_above_16_bits(assembler, form, count):
     assert np.array_equal(bench.waves.lds._bytes, expected)
 
 
+@pytest.mark.parametrize("records", [[SIZE, 48, 16, 1008], [SIZE, 40, 16, 1008], [SIZE, 48, 4, 0]])
 @pytest.mark.parametrize(("form", "count"), [("dword", 1), ("dwordx4", 4)])
-def test_load_to_lds_of_several_waves_with_ranges_of_their_own(assembler, form, count):
-    workgroups, starts, records = [0, 1, 1, 0], [64, 4, 2064, 1088], [SIZE, 40, 4, 0]
+def test_load_to_lds_of_several_waves_with_ranges_of_their_own(assembler, form, count, records):
+    workgroups, starts = [0, 1, 1, 0], [64, 4, 2064, 1088]
     memory = memory_with({"A": np.random.default_rng(3).integers(0, 256, SIZE, dtype=np.uint8)})
     data, address = memory.view("A").copy(), memory.allocations["A"].address
     waves = start(4, lds=4096, workgroups=workgroups)
