@@ -157,11 +157,9 @@ def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Rows:
         inside: Array | None = None
         if (offsets.high > last).any():
             inside = offsets.lane <= last[:, None]
-            if int(last.min()) < 0 or (
-                size > 4 and (inside != (offsets.lane < (last + size)[:, None])).any()
-            ):
+            if size > 4 and (inside != (offsets.lane < (last + size)[:, None])).any():
                 return None
-            # Where nothing is loaded from need not be told from the last place in range: zero is put over it.
+            # Lanes out of range read the last place in range, wherever that is, and zero is put over it.
             offsets = Offsets(np.minimum(offsets.lane, last[:, None]))
         base = (words[0] | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + start
         low, high = int((base + offsets.low).min()), int((base + offsets.high).max()) + size
