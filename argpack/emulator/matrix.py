@@ -22,8 +22,10 @@ from argpack.emulator.products import TILE, Capture, Sharing, gather, multiply
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Packed bytes captured per wave before a queue is worked off: keeps operands in the cache, and K long enough for BLAS.
-_ENOUGH = 48 * 1024
+# A queue is worked off when this many packed bytes of a wave and products of an accumulator wait: K is long enough for
+# BLAS then, and small tiles stay within the sizes that it has faster kernels for.
+_ENOUGH = 12 * 1024
+_DEPTH = 2
 _CAPTURE = 64 * 16
 
 
@@ -86,6 +88,7 @@ class MatrixQueue:
     known: dict[Fragment, Capture] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     waiting_bytes: int = 0
+    waiting_products: int = 0
     held: tuple[tuple[int, ...], ...] | None = None
     tile: NDArray[np.float32] | None = None
     row_sharing: Sharing | None = None
@@ -103,7 +106,8 @@ class MatrixQueue:
         """Queue products that refer to the captures staged since the last call."""
         self.entries.append((products, self.staged))
         self.waiting_bytes += len(self.staged) * _CAPTURE
-        if self.waiting_bytes >= _ENOUGH:
+        self.waiting_products += len(products)
+        if self.waiting_bytes >= _ENOUGH and self.waiting_products >= _DEPTH * self._accumulators():
             self._work(quads, everything=False)
 
     def leave(self, written: frozenset[int], current: tuple[tuple[Fragment, int], ...]) -> None:
@@ -136,6 +140,10 @@ class MatrixQueue:
         captures = [captured for _, captured in self.entries]
         self.entries = [(p, c) for p, c in zip(plan.left, captures, strict=True) if p]
         self.waiting_bytes = plan.left_captures * _CAPTURE
+        self.waiting_products = sum(map(len, plan.left))
+
+    def _accumulators(self) -> int:
+        return len({product.accumulator for products, _ in self.entries for product in products})
 
     def _aliases(self) -> tuple[tuple[Reference, ...], ...]:
         """For each capture of each entry, where that capture occurs first."""

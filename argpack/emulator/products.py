@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TILE = 16
 # float32 bytes of operands decoded at once: where operands are shared, and where they are not and the cache counts.
@@ -133,23 +136,24 @@ def _multiply(
     sums = np.empty(tile.shape[1:], dtype=number)
     for first in range(0, len(waves), step):
         part = waves[first : first + step]
-        left, left_of = _decoded(rows, part, number)
-        right, right_of = _decoded(columns, part, number)
+        left, left_of = _decoded(rows, part, number, decode)
+        right, right_of = _decoded(columns, part, number, decode_transposed)
         for wave, i, j in zip(part.tolist(), left_of, right_of, strict=True):
-            np.matmul(left[i], right[j].T, out=sums)
+            np.matmul(left[i], right[j], out=sums)
             tile[wave] += sums
 
 
 def _decoded(
-    operand: Operand, waves: NDArray[np.intp], number: type[np.floating[Any]]
+    operand: Operand,
+    waves: NDArray[np.intp],
+    number: type[np.floating[Any]],
+    how: Callable[[NDArray[np.uint8], NDArray[np.uint8], type[np.floating[Any]]], NDArray[Any]],
 ) -> tuple[NDArray[Any], list[int]]:
     """The values that some waves need, decoded, and which of them each of these waves has."""
     needed, of_wave = np.unique(operand.of_wave[waves], return_inverse=True)
-    out = np.empty((len(needed), operand.packed.shape[1], 2 * operand.packed.shape[2]), dtype=number)
     whole = len(needed) == len(operand.packed)
     packed = operand.packed if whole else operand.packed[needed]
-    decode(packed, operand.scales if whole else operand.scales[needed], out)
-    return out, of_wave.tolist()
+    return how(packed, operand.scales if whole else operand.scales[needed], number), of_wave.tolist()
 
 
 def _too_large(operand: Operand) -> NDArray[np.bool_]:
@@ -162,13 +166,40 @@ def _too_large(operand: Operand) -> NDArray[np.bool_]:
     return np.asarray(large[operand.of_wave] >= _TOO_LARGE)
 
 
-def decode(packed: NDArray[np.uint8], scales: NDArray[np.uint8], out: NDArray[Any]) -> None:
-    """FP4 bytes (n, row, K / 2) times E8M0 scales (n, row, K / 32) into `out`, a float (n, row, K)."""
-    pairs, powers = (_PAIRS_64, _SCALES_64) if out.dtype == np.float64 else (_PAIRS_32, _SCALES_32)
+def decode(
+    packed: NDArray[np.uint8], scales: NDArray[np.uint8], number: type[np.floating[Any]]
+) -> NDArray[Any]:
+    """FP4 bytes (n, row, K / 2) times E8M0 scales (n, row, K / 32): `number` (n, row, K)."""
+    return _looked_up(packed, scales[..., None], (*scales.shape, 32), number).reshape(*packed.shape[:2], -1)
+
+
+def decode_transposed(
+    packed: NDArray[np.uint8], scales: NDArray[np.uint8], number: type[np.floating[Any]]
+) -> NDArray[Any]:
+    """As `decode`, but `number` (n, K, row), for an even number of rows: BLAS multiplies by that much faster."""
+    even, odd = packed[:, 0::2], packed[:, 1::2]
+    # A byte of two neighbours along K in one row becomes one of two rows, so that one look-up still gives two numbers.
+    pairs = np.empty((len(packed), packed.shape[2], 2, even.shape[1]), dtype=np.uint8)
+    pairs[:, :, 0] = ((even & 0x0F) | (odd << 4)).transpose(0, 2, 1)
+    pairs[:, :, 1] = ((even >> 4) | (odd & 0xF0)).transpose(0, 2, 1)
+    blocks = scales.transpose(0, 2, 1)[:, :, None]
+    shape = (len(packed), scales.shape[2], 32, packed.shape[1])
+    return _looked_up(pairs, blocks, shape, number).reshape(len(packed), -1, packed.shape[1])
+
+
+def _looked_up(
+    pairs: NDArray[np.uint8],
+    scales: NDArray[np.uint8],
+    shape: tuple[int, ...],
+    number: type[np.floating[Any]],
+) -> NDArray[Any]:
+    """Two numbers for each byte, times scales, which broadcast to `shape`, the result's."""
+    table, powers = (_PAIRS_64, _SCALES_64) if number is np.float64 else (_PAIRS_32, _SCALES_32)
+    out = np.empty(shape, dtype=number)
     # In parts that stay in the cache between the two passes.
     step = max(1, _ALONE_BYTES // max(1, out[0].nbytes))
     for first in range(0, len(out), step):
         part = slice(first, first + step)
-        pairs.take(packed[part], mode="clip", out=out[part].view(pairs.dtype))
-        blocks = out[part].reshape(*scales[part].shape, 32)
-        np.multiply(blocks, powers.take(scales[part])[..., None], out=blocks)
+        table.take(pairs[part], mode="clip", out=out[part].view(table.dtype).reshape(pairs[part].shape))
+        np.multiply(out[part], powers.take(scales[part]), out=out[part])
+    return out

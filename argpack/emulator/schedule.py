@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from argpack.emulator.program import Program
 
 # Waves side by side at most: numpy's cost per call is shared, and neighbours share operands.
-_WAVES = 256
+_WAVES = 512
 # Fewer than this are not worth a process of their own.
 _WORTH_A_PROCESS = 32
 _POLL_SECONDS = 0.2
@@ -44,7 +44,9 @@ class Schedule:
         """
         x, y, z = self.grid
         waves = z * waves_per_workgroup
-        parts = min(self.processes, max(1, x * y * waves // _WORTH_A_PROCESS))
+        processes = min(self.processes, max(1, x * y * waves // _WORTH_A_PROCESS))
+        # As many for each process, as near as can be: they are of one size, and the last to end is waited for.
+        parts = -(-x * y * waves // (_WAVES * processes)) * processes
         across, down = _cuts(x, y, most=max(1, min(_WAVES // waves, -(-x * y // parts))))
         batches = []
         for rows in np.array_split(np.arange(y), down):

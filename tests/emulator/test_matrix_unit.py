@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_model import FP4, NAME, Sum, accumulator_lanes, fragment
 
-from argpack.emulator.products import decode
+from argpack.emulator import products
+from argpack.emulator.products import decode, decode_transposed
 from argpack.errors import UnsupportedError
 
 PLAIN = f"{NAME} a[0:3], v[0:3], v[4:7], a[0:3], v8, v9"
@@ -85,12 +86,26 @@ def test_the_scale_byte_is_chosen_per_operand(assembler, byte_rows, byte_columns
     check(loaded(1), machine_code, byte_rows=byte_rows, byte_columns=byte_columns)
 
 
-def test_every_fp4_value_and_both_nibbles():
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+def test_every_fp4_value_and_both_nibbles(number):
     packed = np.arange(256, dtype=np.uint8).reshape(1, 1, 256)
-    for dtype in (np.float32, np.float64):
-        out = np.empty((1, 1, 512), dtype)
-        decode(packed, np.full((1, 1, 16), 128, np.uint8), out)
-        assert out[0, 0].tolist() == [2 * FP4[n] for byte in range(256) for n in (byte & 15, byte >> 4)]
+    out = decode(packed, np.full((1, 1, 16), 128, np.uint8), number)
+    assert out.dtype == number
+    assert out[0, 0].tolist() == [2 * FP4[n] for byte in range(256) for n in (byte & 15, byte >> 4)]
+
+
+@pytest.mark.parametrize("number", [np.float32, np.float64])
+def test_operands_decoded_row_by_row_and_along_k(number, monkeypatch):
+    monkeypatch.setattr(products, "_ALONE_BYTES", 2 * 6 * 128 * 4)  # five values in parts of two or one
+    random = np.random.default_rng(5)
+    packed = random.integers(0, 256, (5, 6, 64), dtype=np.uint8)
+    octets = random.integers(100, 150, (5, 6, 4), dtype=np.uint8)
+    nibbles = np.stack([packed & 15, packed >> 4], axis=-1).reshape(5, 6, 128)
+    value = FP4[nibbles] * np.repeat(2.0 ** (octets.astype(np.float64) - 127), 32, axis=2)
+    by_row, along = decode(packed, octets, number), decode_transposed(packed, octets, number)
+    assert (by_row.dtype, along.dtype, along.shape) == (number, number, (5, 128, 6))
+    assert np.array_equal(by_row, value)
+    assert np.array_equal(along, value.transpose(0, 2, 1))
 
 
 @pytest.mark.parametrize("scale", [0, 1, 127, 252, 253, 254])

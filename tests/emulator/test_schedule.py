@@ -77,6 +77,14 @@ def test_every_workgroup_is_in_one_batch_and_slices_stay_together(grid, waves):
         assert len(batch) * waves <= schedule._WAVES or len(tiles) == 1
 
 
+@pytest.mark.parametrize("grid", [(16, 16, 1), (24, 16, 1), (20, 20, 1), (16, 16, 2), (64, 9, 1)])
+@pytest.mark.parametrize("processes", [1, 2, 3, 4])
+def test_no_process_waits_long_for_another(grid, processes):
+    batches = Schedule(grid, processes).batches(4)
+    rounds = -(-len(batches) // processes)
+    assert rounds * processes * max(map(len, batches)) <= 1.5 * np.prod(grid)
+
+
 @pytest.mark.parametrize("processes", [1, 2, 3])
 @pytest.mark.parametrize("waves", [1, 8, 1000])
 def test_every_workgroup_runs_once(prepared, monkeypatch, processes, waves):
@@ -137,7 +145,7 @@ def drain(pipe):
 def test_a_worker_takes_batches_until_none_is_left(prepared):
     program, dispatch, memory = prepared(past=120)
     memory.over_reads["other", "earlier"] = 5
-    batches = Schedule(GRID, 1).batches(16)
+    batches = Schedule(GRID, 1).batches(64)
     ours, theirs = multiprocessing.Pipe(duplex=False)
     schedule._work(program, dispatch, memory, batches, multiprocessing.Value("q", 0), theirs)
     *counts, over_reads = drain(ours)
