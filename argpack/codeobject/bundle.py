@@ -5,6 +5,7 @@ A compiler makes one per translation unit, and a linker puts them behind each ot
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ _COUNT = struct.Struct("<Q")
 _ENTRY = struct.Struct("<QQQ")
 _DEVICE = ("hip-amdgcn-amd-amdhsa-", "hipv4-amdgcn-amd-amdhsa-", "openmp-amdgcn-amd-amdhsa-")
 _LONGEST_ID = 256
+_NOT_ZERO = re.compile(rb"[^\0]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ def unbundle(data: bytes) -> tuple[Entry, ...]:
         entries += [
             Entry(len(entries) + at, bundle, packed, name, part) for at, (name, part) in enumerate(found, 1)
         ]
-        rest = data[end:]
-        start = len(data) - len(rest.lstrip(b"\0"))
+        behind = _NOT_ZERO.search(data, end)
+        start = behind.start() if behind else len(data)
     return tuple(entries)
 
 

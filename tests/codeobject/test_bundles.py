@@ -190,6 +190,14 @@ def entries_or_message(data):
         return str(error)
 
 
+@given(
+    st.sampled_from([b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB\3\0\0\0", b"CCOB\2\0\1\0"]), st.binary(max_size=200)
+)
+def test_any_bytes_behind_a_magic_are_answered(magic, data):
+    answer = entries_or_message(magic + data)
+    assert isinstance(answer, tuple) or answer.isprintable()
+
+
 @given(st.sampled_from(WHOLE), st.data())
 def test_a_cut_file_is_refused(whole, data):
     # What is left of a plain bundle may be whole up to the padding behind its last entry.
