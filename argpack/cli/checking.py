@@ -101,9 +101,21 @@ def prepare_check(path: Path, args: argparse.Namespace) -> Check:
     overrides = overrides_of(args.set, family.schema)
     with enough_memory(problem):
         workload = workloads.prepare(
-            code_object, kernel, problem, force=args.force, overrides=overrides, **situation
+            code_object,
+            kernel,
+            problem,
+            force=args.force,
+            overrides=overrides,
+            sample=args.workgroups,
+            **situation,
         )
-    backend, choice = select_backend(args.backend, code_object)
+    if args.workgroups is None:
+        backend, choice = select_backend(args.backend, code_object)
+    elif args.backend == "hip":
+        raise InputError("--workgroups sample is for the emulator: a GPU runs whole grids")
+    else:
+        backend, _ = select_backend("emulator", code_object)
+        choice = "emulator: it can run some workgroups of a grid"
     if args.repeat and backend.name != "hip":
         raise InputError(f"--repeat measures the time of a GPU; this runs on the {choice}")
     tile = workloads.tile(kernel.name)

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     problem.add_arguments(parser, required=False)
     situation.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(backend="emulator", repeat=None)
+    parser.set_defaults(backend="emulator", repeat=None, workgroups=None)
 
 
 def run(args: argparse.Namespace) -> int:

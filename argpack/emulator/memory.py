@@ -81,9 +81,12 @@ class DeviceMemory:
 
     def view(self, name: str) -> NDArray[np.uint8]:
         """The bytes of one buffer, shape (size,), writable and shared with the device."""
-        allocation = self.allocations[name]
-        start = allocation.address - self._base
-        return self._bytes[start : start + allocation.size]
+        start = self.offset(name)
+        return self._bytes[start : start + self.allocations[name].size]
+
+    def offset(self, name: str) -> int:
+        """Where a buffer begins in the store, bytes."""
+        return self.allocations[name].address - self._base
 
     def locate(
         self,
@@ -264,8 +267,3 @@ def lay_out(sizes: Mapping[str, int], *, base: int = BASE) -> tuple[tuple[Alloca
             f"buffers of {cursor} bytes do not fit the emulated address space of {1 << 46} bytes"
         )
     return tuple(placed), cursor
-
-
-def contents(memory: DeviceMemory, names: Sequence[str]) -> dict[str, NDArray[np.uint8]]:
-    """Copies of the named buffers, uint8 of shape (size,) each."""
-    return {name: memory.view(name).copy() for name in names}

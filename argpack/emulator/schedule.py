@@ -15,7 +15,7 @@ from argpack.emulator.memory import MemoryFaultError
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
 
     from numpy.typing import NDArray
@@ -32,10 +32,11 @@ _POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`grid` in workgroups, `processes` at most."""
+    """`grid` in workgroups, `processes` at most. `workgroups` are those to run, ids (x, y, z); None for all."""
 
     grid: tuple[int, int, int]
     processes: int
+    workgroups: tuple[tuple[int, int, int], ...] | None = None
 
     def batches(self, waves_per_workgroup: int) -> list[NDArray[np.int64]]:
         """Workgroup ids, int64 (n, 3), per batch: blocks of the grid, square where they can be, all slices together.
@@ -44,6 +45,8 @@ class Schedule:
         """
         x, y, z = self.grid
         waves = z * waves_per_workgroup
+        if self.workgroups is not None:
+            return _some_batches(self.workgroups, max(1, _WAVES // waves), self.processes)
         processes = min(self.processes, max(1, x * y * waves // _WORTH_A_PROCESS))
         # As many for each process, as near as can be: they are of one size, and the last to end is waited for.
         parts = -(-x * y * waves // (_WAVES * processes)) * processes
@@ -54,6 +57,22 @@ class Schedule:
                 tiles = np.stack(np.meshgrid(np.arange(z), rows, columns, indexing="ij"), axis=-1)
                 batches.append(tiles.reshape(-1, 3)[:, ::-1].astype(np.int64))
         return batches
+
+
+def _some_batches(
+    workgroups: Sequence[tuple[int, int, int]], most: int, processes: int
+) -> list[NDArray[np.int64]]:
+    """Single tiles of the grid, all slices of each together and in the order of a whole batch."""
+    slices: dict[tuple[int, int], list[int]] = {}
+    for x, y, z in workgroups:
+        slices.setdefault((x, y), []).append(z)
+    tiles = list(slices)
+    parts = max(-(-len(tiles) // most), min(processes, len(tiles)))
+    batches = []
+    for chosen in np.array_split(np.arange(len(tiles)), parts):
+        ids = [(z, *tiles[number]) for number in chosen for z in slices[tiles[number]]]
+        batches.append(np.array([(x, y, z) for z, x, y in sorted(ids, key=lambda one: one[0])], np.int64))
+    return batches
 
 
 def _cuts(x: int, y: int, *, most: int) -> tuple[int, int]:

@@ -11,8 +11,10 @@ from argpack.explain.hypothesis import Hypothesis
 from argpack.explain.outputs import Form
 from argpack.explain.scene import Placed, Scene
 from argpack.explain.situation import Situation, with_images, with_targets
+from argpack.families.own_sgemm.buffers import BLOCK, SENTINEL
+from argpack.families.own_sgemm.operands import random_operands
 from argpack.families.own_sgemm.schema import SCHEMA, usage
-from argpack.families.own_sgemm.workload import BLOCK, SENTINEL, field_values, random_operands, refusals
+from argpack.families.own_sgemm.workload import field_values, refusals
 from argpack.numerics import sgemm_reference
 from scale_layout import layout_named
 

@@ -39,8 +39,12 @@ class Workloads(Protocol):
         *,
         force: bool = ...,
         overrides: Mapping[str, int | float] = ...,
+        sample: int | None = ...,
     ) -> Workload:
-        """A launch on random operands; RefusedError for what is known to go wrong, unless `force`."""
+        """A launch on random operands; RefusedError for what is known to go wrong, unless `force`.
+
+        `sample` is how many tiles of the output at random to compute, beside corners and edges; None for all.
+        """
 
     def expected_output(self, launch: Launch) -> ExpectedOutput:
         """What a launch that somebody else built should write; InputError where its buffers do not tell."""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.memory import DeviceMemory, MemoryFaultError, contents, lay_out
+from argpack.emulator.memory import DeviceMemory, MemoryFaultError, lay_out
 from argpack.emulator.schedule import Schedule, run_schedule
-from argpack.errors import InputError
+from argpack.emulator.sparse import SparseStore
+from argpack.errors import InputError, UnsupportedError
 from argpack.launch.emulated import PROCESSOR, check_sizes, dispatch, load
 from argpack.launch.launch import Launch, LaunchResult
+from argpack.launch.placed import PlacedPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from argpack.emulator.program import Program
 
 _ARGUMENTS = "kernarg segment"
+# Bytes of device memory that are kept for the next launch; a larger one is not worth a copy of its results.
+_KEPT = 1 << 25
+# A second run finds all pages that the first one touched; only addresses read from memory need more.
+_ROUNDS = 4
 
 
 class EmulatorBackend:
@@ -52,23 +58,66 @@ class EmulatorBackend:
             block=launch.block,
             dynamic_lds=launch.dynamic_lds,
         )
+        if launch.workgroups is not None:
+            return self._run_some(launch, progress)
         memory, program = self._ready(launch)
-        arguments = _fill(memory, launch)
+        for buffer in launch.buffers:
+            data = memory.view(buffer.name)
+            for start, part in buffer.parts():
+                data[start : start + part.size] = part
+        arguments = _fill_arguments(memory, launch)
+        seconds, errors = self._execute(program, memory, launch, progress)
+        after = {buffer.name: memory.view(buffer.name) for buffer in launch.buffers}
+        if self._kept is not None:  # the next launch uses this memory
+            after = {name: data.copy() for name, data in after.items()}
+        return LaunchResult(after, seconds, arguments, memory.findings(), errors)
+
+    def _run_some(self, launch: Launch, progress: Callable[[int, int], None] | None) -> LaunchResult:
+        placed, needed = lay_out(_sizes(launch))
+        store = SparseStore(needed)
+        memory = DeviceMemory(_sizes(launch), store=store.map)
+        program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
+        pages = PlacedPages(launch, memory, store)
+        total = 0.0
+        findings: tuple[str, ...] = ()
+        for _ in range(_ROUNDS):
+            memory.place(placed)
+            pages.write()
+            arguments = _fill_arguments(memory, launch)
+            seconds, errors = self._execute(program, memory, launch, progress)
+            total += seconds
+            beside = pages.take_in_touched()
+            if errors or not beside:
+                after = {buffer.name: memory.view(buffer.name) for buffer in launch.buffers}
+                findings = (*memory.findings(), *findings)
+                return LaunchResult(after, total, arguments, findings, errors, pages.ranges())
+            findings = (*findings, *beside)
+        raise UnsupportedError(
+            f"{launch.kernel.name}: it touches other memory each time that more of it is filled: {findings[-1]}"
+        )
+
+    def _execute(
+        self,
+        program: Program,
+        memory: DeviceMemory,
+        launch: Launch,
+        progress: Callable[[int, int], None] | None,
+    ) -> tuple[float, tuple[str, ...]]:
+        """Seconds, and the memory access fault that ended the launch."""
         start = dispatch(
             launch.kernel,
             block=launch.block,
             dynamic_lds=launch.dynamic_lds,
             kernarg_address=memory.allocations[_ARGUMENTS].address,
         )
+        schedule = Schedule(launch.grid, self._processes, launch.workgroups)
         started = time.perf_counter()
         errors: tuple[str, ...] = ()
         try:
-            run_schedule(program, start, memory, Schedule(launch.grid, self._processes), progress=progress)
+            run_schedule(program, start, memory, schedule, progress=progress)
         except MemoryFaultError as fault:
             errors = (str(fault),)
-        seconds = time.perf_counter() - started
-        after = contents(memory, [buffer.name for buffer in launch.buffers])
-        return LaunchResult(after, seconds, arguments, memory.findings(), errors)
+        return time.perf_counter() - started, errors
 
     def _ready(self, launch: Launch) -> tuple[DeviceMemory, Program]:
         """A memory with room for each buffer, and the kernel's code bound to it."""
@@ -81,7 +130,9 @@ class EmulatorBackend:
                 return memory, program
         memory = DeviceMemory(sizes)
         program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
-        self._kept = (launch.code_object, launch.kernel, memory, program)
+        self._kept = None
+        if memory.capacity <= _KEPT:
+            self._kept = (launch.code_object, launch.kernel, memory, program)
         return memory, program
 
 
@@ -93,12 +144,8 @@ def _sizes(launch: Launch) -> dict[str, int]:
     return {_ARGUMENTS: max(len(launch.arguments), launch.kernel.kernarg_segment_size), **sizes}
 
 
-def _fill(memory: DeviceMemory, launch: Launch) -> bytes:
-    """Write the buffers and the argument buffer with its pointers; gives the latter."""
-    for buffer in launch.buffers:
-        data = memory.view(buffer.name)
-        for start, part in buffer.parts():
-            data[start : start + part.size] = part
+def _fill_arguments(memory: DeviceMemory, launch: Launch) -> bytes:
+    """Write the argument buffer with its pointers; gives the bytes that the host passes."""
     packed = bytearray(launch.arguments)
     names = {buffer.name for buffer in launch.buffers}
     for relocation in launch.relocations:

@@ -206,6 +206,10 @@ def check_launch(launch: Launch) -> None:
     kernel = launch.kernel
     where = f"{launch.code_object.source}: kernel {kernel.name!r}"
     _check_geometry(launch, kernel, where)
+    if launch.workgroups is not None:
+        raise RefusedError(
+            f"{where}: a GPU runs whole grids, not {len(launch.workgroups)} of their workgroups"
+        )
     if launch.arguments and not kernel.arguments:
         raise RefusedError(
             f"{where}: its metadata declares no arguments, "

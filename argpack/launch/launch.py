@@ -31,7 +31,8 @@ class Launch:
     """One kernel launch. `grid` counts workgroups, `block` work-items, `dynamic_lds` bytes.
 
     `arguments` is the buffer that the host passes (372 bytes for f4gemm); pointers in it are named by `relocations`
-    and filled in by the backend, which alone knows addresses.
+    and filled in by the backend, which alone knows addresses. `workgroups` are the ids (x, y, z) of those to run, all
+    slices of an output together; None runs the whole grid, which is all that a GPU can do.
     """
 
     code_object: CodeObject
@@ -42,6 +43,7 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_lds: int = 0
+    workgroups: tuple[tuple[int, int, int], ...] | None = None
 
     def buffer_at(self, offset: int) -> str:
         """Name of the buffer that the pointer at `offset` of the arguments points into. Raises InputError."""
@@ -73,6 +75,8 @@ class LaunchResult:
     `findings` are sentences about accesses that a device would not notice (reads a little past a buffer's end).
     `errors` are accesses that make the launch wrong whatever the numbers say: a memory access fault, a store outside
     every buffer, a damaged guard zone. The emulator sees all of them, a GPU only damaged guard zones.
+    `present`, by name of a buffer, are the bytes that mean something after a launch of some workgroups: what these
+    should access, and all that they did; int64 (n, 2) of start and stop, ascending. Empty after one of all.
     """
 
     buffers: Mapping[str, NDArray[np.uint8]]
@@ -80,6 +84,7 @@ class LaunchResult:
     arguments: bytes
     findings: tuple[str, ...] = field(default=())
     errors: tuple[str, ...] = field(default=())
+    present: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 class Backend(Protocol):

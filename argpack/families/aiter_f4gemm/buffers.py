@@ -15,6 +15,7 @@ import numpy as np
 from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS
 from argpack.families.aiter_f4gemm.judge import SENTINEL
 from argpack.families.aiter_f4gemm.placement import b_layout
+from argpack.families.sampling import block_ranges, joined, spans
 from argpack.launch import MadeBuffer
 from scale_layout import apply, layout_named, padded_shape
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from argpack.families.aiter_f4gemm.launches import Plan
     from argpack.families.aiter_f4gemm.operands import OperandRows
-    from argpack.families.family import Problem
     from scale_layout import Layout
 
     MakeRows = Callable[[int, int], NDArray[np.uint8]]
@@ -52,38 +52,45 @@ class Output:
         return bits
 
 
-def output_buffer(output: Output) -> MadeBuffer:
+def output_buffer(plan: Plan, output: Output) -> MadeBuffer:
     """D."""
     width = 2 * output.row_stride
+    needed = None
+    if plan.tiles is not None:
+        size_m, size_n = plan.variant.tile_m, plan.variant.tile_n
+        blocks = [
+            (*spans({y}, size_m, output.rows), *spans({x}, size_n, output.row_stride)) for x, y in plan.tiles
+        ]
+        needed = joined([block_ranges(rows, columns, output.row_stride, 2) for rows, columns in blocks])
 
     def make(start: int, stop: int) -> NDArray[np.uint8]:
         return output.before(start // width, stop // width).view(np.uint8).reshape(-1)
 
-    return MadeBuffer("D", output.rows * width, make, unit=width, initialised=output.zeroed)
+    return MadeBuffer("D", output.rows * width, make, width, needed, initialised=output.zeroed)
 
 
 def input_buffers(plan: Plan, operands: OperandRows) -> tuple[MadeBuffer, ...]:
     """A, B and their scales as the plan places them, and C where the problem has a beta."""
     problem, placement = plan.problem, plan.placement
-    sizes = {"A": problem.m, "B": problem.n}
-    found = []
-    for operand, name in (("A", "row_major"), ("B", placement.b_layout or b_layout(plan.variant))):
-        layout = layout_named(name)
-        shape = padded_shape(layout, sizes[operand], problem.k // 2)
-        make = functools.partial(operands.code_rows, operand)
-        found.append(_image(operand, layout, (sizes[operand], shape), make, pad=0))
-    for operand, name, multiple in (
+    images = {
+        "A": _Image(layout_named("row_major"), problem.m, problem.k // 2, 0),
+        "B": _Image(layout_named(placement.b_layout or b_layout(plan.variant)), problem.n, problem.k // 2, 0),
+    }
+    found = [
+        _buffer(plan, name, image, functools.partial(operands.code_rows, name))
+        for name, image in images.items()
+    ]
+    for name, scales, multiple in (
         ("A", placement.scale_a_layout, plan.scale_a_rows),
         ("B", placement.scale_b_layout, plan.scale_b_rows),
     ):
-        layout = layout_named(name)
-        shape = padded_shape(layout, sizes[operand], problem.k // SCALE_BLOCK, **_multiples(layout, multiple))
-        make = functools.partial(operands.scale_rows, operand)
-        found.append(
-            _image(f"Scale{operand}", layout, (sizes[operand], shape), make, pad=placement.scale_pad)
+        image = _Image(
+            layout_named(scales), images[name].rows, problem.k // SCALE_BLOCK, placement.scale_pad, multiple
         )
+        make = functools.partial(operands.scale_rows, name)
+        found.append(_buffer(plan, f"Scale{name}", image, make))
     if problem.beta != 0:
-        found.append(_c_buffer(problem, operands))
+        found.append(_c_buffer(plan, operands))
     return tuple(found)
 
 
@@ -102,30 +109,60 @@ def _multiples(layout: Layout, row_multiple: int) -> dict[str, int]:
     }
 
 
-def _image(
-    name: str, layout: Layout, sizes: tuple[int, tuple[int, int]], make: MakeRows, *, pad: int
-) -> MadeBuffer:
-    """`sizes` are the rows that there are, and the image's rows and columns with padding."""
-    rows, (padded_rows, width) = sizes
-    # Blocks of rows stay together where the slowest axis in memory is that of the rows.
-    separable = layout.axes.order[0] == layout.axes.rows.axes[0].name and layout.axes.rows.extendable
-    unit = layout.tile[0] if separable else padded_rows
+@dataclass(frozen=True, slots=True)
+class _Image:
+    """Rows and columns (bytes) of an operand in its layout; scales have a `row_multiple` to pad to, codes none."""
 
-    def image(start: int, stop: int) -> NDArray[np.uint8]:
+    layout: Layout
+    rows: int
+    columns: int
+    pad: int
+    row_multiple: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns with padding."""
+        multiples = {} if self.row_multiple is None else _multiples(self.layout, self.row_multiple)
+        return padded_shape(self.layout, self.rows, self.columns, **multiples)
+
+    @property
+    def row_block(self) -> int:
+        """Rows that stay together: a tile of them where their slowest axis is the slowest in memory, else all."""
+        axes = self.layout.axes
+        separable = axes.order[0] == axes.rows.axes[0].name and axes.rows.extendable
+        return self.layout.tile[0] if separable else self.shape[0]
+
+
+def _buffer(plan: Plan, name: str, image: _Image, make_rows: MakeRows) -> MadeBuffer:
+    rows, width = image.shape
+    block = image.row_block
+
+    def make(start: int, stop: int) -> NDArray[np.uint8]:
         first, last = start // width, stop // width
-        if first >= rows:
-            return np.full(stop - start, pad, np.uint8)
+        if first >= image.rows:
+            return np.full(stop - start, image.pad, np.uint8)
+        logical = make_rows(first, min(last, image.rows))
         return apply(
-            layout, make(first, min(last, rows)), pad_value=pad, row_multiple=last - first, col_multiple=width
+            image.layout, logical, pad_value=image.pad, row_multiple=last - first, col_multiple=width
         )
 
-    return MadeBuffer(name, padded_rows * width, image, unit=unit * width)
+    needed = None
+    if plan.tiles is not None:
+        of_a = name in {"A", "ScaleA"}
+        indices = {y if of_a else x for x, y in plan.tiles}
+        found = spans(indices, plan.variant.tile_m if of_a else plan.variant.tile_n, rows)
+        # The last tile may begin before a block of rows does and end behind it.
+        blocks = [(start // block * block, min(-(-stop // block) * block, rows)) for start, stop in found]
+        needed = np.array(blocks, np.int64) * width
+    return MadeBuffer(name, rows * width, make, block * width, needed)
 
 
-def _c_buffer(problem: Problem, operands: OperandRows) -> MadeBuffer:
-    width = 2 * problem.n
+def _c_buffer(plan: Plan, operands: OperandRows) -> MadeBuffer:
+    """No kernel reads it."""
+    width = 2 * plan.problem.n
 
     def make(start: int, stop: int) -> NDArray[np.uint8]:
         return operands.c_rows(start // width, stop // width).view(np.uint8).reshape(-1)
 
-    return MadeBuffer("C", problem.m * width, make, unit=width)
+    needed = None if plan.tiles is None else joined([])
+    return MadeBuffer("C", plan.problem.m * width, make, width, needed)

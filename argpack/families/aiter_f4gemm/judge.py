@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from argpack.families.aiter_f4gemm.buffers import Output
     from argpack.families.aiter_f4gemm.operands import OperandRows
     from argpack.families.family import Problem
+    from argpack.families.sampling import Tiles
     from argpack.launch import LaunchResult
     from argpack.numerics import Verdict
 
@@ -32,7 +33,7 @@ class Expectation:
     """What the launch should do to D. `slices` are the elements of K that each workgroup along z sums.
 
     `padding_kept` says whether the rows behind must stay as they were (the kernel with row-major B writes
-    whole tiles).
+    whole tiles). `sample` are the tiles that were computed, None for all.
     """
 
     problem: Problem
@@ -40,15 +41,39 @@ class Expectation:
     output: Output
     slices: tuple[tuple[int, int], ...]
     padding_kept: bool
+    sample: Sample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Tiles (x, y) of D, each of `size` rows and columns."""
+
+    tiles: Tiles
+    size: tuple[int, int]
 
 
 def judge(expected: Expectation, result: LaunchResult) -> Verdict:
-    """Hold D against the reference. Fails, too, on a write outside M x N and on a memory error."""
+    """Hold D against the reference. Fails, too, on a write outside M x N, or outside the tiles computed, and on a
+    memory error.
+    """
     output = expected.output
     bits = result.buffers["D"].view(np.uint16).reshape(output.rows, output.row_stride)
-    parts = [OutputPart(0, 0, bits[: output.m, : output.n])]
-    failures = [*_unwritten(expected, parts), *_stray(expected, bits)]
+    if expected.sample is None:
+        parts = [OutputPart(0, 0, bits[: output.m, : output.n])]
+        stray = _stray(expected, bits)
+    else:
+        parts = [_tile(expected.sample, output, bits, tile) for tile in expected.sample.tiles]
+        stray = _stray_from_tiles(expected, expected.sample, bits, result.present["D"])
+    failures = [*_unwritten(expected, parts), *stray]
     return with_failures(_numbers(expected, parts), failures, result.errors)
+
+
+def _tile(sample: Sample, output: Output, bits: NDArray[np.uint16], tile: tuple[int, int]) -> OutputPart:
+    rows, columns = sample.size
+    row, column = tile[1] * rows, tile[0] * columns
+    return OutputPart(
+        row, column, bits[row : min(row + rows, output.m), column : min(column + columns, output.n)]
+    )
 
 
 def _numbers(expected: Expectation, parts: list[OutputPart]) -> Verdict:
@@ -99,3 +124,34 @@ def _stray(expected: Expectation, bits: NDArray[np.uint16]) -> list[str]:
         return []
     row, column = written[0].tolist()
     return [f"{len(written)} elements of D outside M x N were written, first at row {row}, column {column}"]
+
+
+def _stray_from_tiles(
+    expected: Expectation, sample: Sample, bits: NDArray[np.uint16], present: NDArray[np.int64]
+) -> list[str]:
+    """Writes outside the tiles, in all bytes of D that were touched."""
+    output = expected.output
+    count, first = 0, None
+    across = -(-output.row_stride // sample.size[1])
+    computed = np.array([y * across + x for x, y in sample.tiles])
+    for start, stop in (present // 2).tolist():
+        top, bottom = start // output.row_stride, -(-stop // output.row_stride)
+        before = output.before(top, bottom).reshape(-1)
+        offset = start - top * output.row_stride
+        changed = (
+            np.flatnonzero(bits.reshape(-1)[start:stop] != before[offset : offset + stop - start]) + start
+        )
+        row, column = np.divmod(changed, output.row_stride)
+        inside = np.isin(row // sample.size[0] * across + column // sample.size[1], computed)
+        inside &= column < output.n
+        if expected.padding_kept:
+            inside &= row < output.m
+        outside = np.flatnonzero(~inside)
+        count += outside.size
+        if first is None and outside.size:
+            first = int(row[outside[0]]), int(column[outside[0]])
+    if first is None:
+        return []
+    return [
+        f"{count} elements of D outside the sampled tiles were written, first at row {first[0]}, column {first[1]}"
+    ]

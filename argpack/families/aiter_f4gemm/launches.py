@@ -13,8 +13,10 @@ import numpy as np
 from argpack.families.aiter_f4gemm.arguments import POINTERS, field_values
 from argpack.families.aiter_f4gemm.buffers import input_buffers
 from argpack.families.aiter_f4gemm.geometry import BLOCK
+from argpack.families.aiter_f4gemm.order import workgroup_of
 from argpack.families.aiter_f4gemm.placement import Placement
 from argpack.families.aiter_f4gemm.schema import SCHEMA
+from argpack.families.sampling import workgroups_of
 from argpack.launch import Buffer, Launch, Relocation
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from argpack.families.aiter_f4gemm.names import Variant
     from argpack.families.aiter_f4gemm.operands import OperandRows
     from argpack.families.family import Problem
+    from argpack.families.sampling import Tiles
     from argpack.launch import MadeBuffer
 
 _CONTRACT = Placement()
@@ -37,7 +40,7 @@ class Plan:
 
     `slices` are (start, stop) in elements of K for each workgroup along z. D has `d_rows` rows that are `d_row_stride`
     bf16 elements apart. Scales are padded to multiples of `scale_a_rows` and `scale_b_rows` rows. `overrides` are
-    fields set by hand.
+    fields set by hand. `tiles` (x, y) of D are computed, None for all.
     """
 
     variant: Variant
@@ -49,6 +52,13 @@ class Plan:
     scale_b_rows: int
     placement: Placement = _CONTRACT
     overrides: Mapping[str, int | float] = field(default_factory=dict)
+    tiles: Tiles | None = None
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Workgroups along x (columns of D), y (rows of D) and z (slices of K)."""
+        variant, problem = self.variant, self.problem
+        return -(-problem.n // variant.tile_n), -(-problem.m // variant.tile_m), len(self.slices)
 
 
 def build(
@@ -71,18 +81,22 @@ def assemble(
     code_object: CodeObject, kernel: Kernel, plan: Plan, buffers: tuple[Buffer | MadeBuffer, ...]
 ) -> Launch:
     """The launch with these buffers; those of C, D and the operands are told by their names."""
-    problem, variant = plan.problem, plan.variant
-    values = {**field_values(problem), "stride_C0": plan.d_row_stride, **plan.overrides}
-    x, y = -(-problem.n // variant.tile_n), -(-problem.m // variant.tile_m)
+    values = {**field_values(plan.problem), "stride_C0": plan.d_row_stride, **plan.overrides}
     return Launch(
         code_object=code_object,
         kernel=kernel,
         arguments=SCHEMA.pack(values),
         relocations=_relocations(buffers, plan),
         buffers=buffers,
-        grid=(x, y, len(plan.slices)),
+        grid=plan.grid,
         block=BLOCK,
+        workgroups=None if plan.tiles is None else _workgroups(plan, plan.tiles),
     )
+
+
+def _workgroups(plan: Plan, tiles: Tiles) -> tuple[tuple[int, int, int], ...]:
+    """The workgroups that compute these tiles of D, all slices of each."""
+    return workgroups_of(tuple(workgroup_of(plan.variant, plan.problem, tile) for tile in tiles), plan.grid)
 
 
 def _relocations(buffers: tuple[Buffer | MadeBuffer, ...], plan: Plan) -> tuple[Relocation, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from argpack.families.aiter_f4gemm.arguments import field_values
 from argpack.families.aiter_f4gemm.buffers import Output, input_buffers, output_buffer
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.geometry import K_STEP, SCALE_BLOCK, SCALE_COLUMNS, k_slices, round_up
-from argpack.families.aiter_f4gemm.judge import SENTINEL, Expectation, judge
+from argpack.families.aiter_f4gemm.judge import SENTINEL, Expectation, Sample, judge
 from argpack.families.aiter_f4gemm.launches import Plan, assemble
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.operands import RandomRows
@@ -22,6 +23,7 @@ from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import usage
 from argpack.families.family import Problem, Workload
 from argpack.families.overrides import contradictions
+from argpack.families.sampling import sample_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,11 +62,13 @@ def prepare(
     placement: Placement = _CONTRACT,
     overrides: Mapping[str, int | float] = _NOTHING,
     zero_output: bool = True,
+    sample: int | None = None,
 ) -> Workload:
     """A launch of `kernel` on random operands of `problem`, placed as the kernel wants them.
 
     `placement`, `overrides` (field values set by hand, over those that the problem needs) and `zero_output`
-    (D before a launch that splits K) build other situations. What is known to go wrong raises RefusedError,
+    (D before a launch that splits K) build other situations. `sample` is how many tiles of D at random to compute,
+    beside corners and edges; None for all. What is known to go wrong raises RefusedError,
     unless `force`: then the workload names what it overrode. Raises InputError for what cannot be built at
     all.
     """
@@ -105,11 +109,20 @@ def prepare(
         placement=placement,
         overrides=overrides,
     )
+    if sample is not None:
+        plan = replace(plan, tiles=sample_tiles(plan.grid, sample, seed=problem.seed))
     operands = RandomRows(problem)
     zeroed = accumulates and zero_output
     output = Output(problem.m, problem.n, plan.d_rows, plan.d_row_stride, zeroed=zeroed)
-    expected = Expectation(problem, operands, output, slices, padding_kept=variant.preshuffled)
-    buffers = (output_buffer(output), *input_buffers(plan, operands))
+    expected = Expectation(
+        problem,
+        operands,
+        output,
+        slices,
+        padding_kept=variant.preshuffled,
+        sample=None if plan.tiles is None else Sample(plan.tiles, (variant.tile_m, variant.tile_n)),
+    )
+    buffers = (output_buffer(plan, output), *input_buffers(plan, operands))
     return Workload(
         launch=assemble(code_object, kernel, plan, buffers),
         judge=functools.partial(judge, expected),

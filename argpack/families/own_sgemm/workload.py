@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -14,27 +13,21 @@ from argpack.errors import InputError, RefusedError
 from argpack.families.family import Problem, Region, Workload
 from argpack.families.overrides import contradictions
 from argpack.families.own_sgemm.arguments import field_values
+from argpack.families.own_sgemm.buffers import BLOCK, SENTINEL, buffers_of
 from argpack.families.own_sgemm.cross_check import cross_check
+from argpack.families.own_sgemm.judge import judge
 from argpack.families.own_sgemm.recorded import expected_output
 from argpack.families.own_sgemm.schema import SCHEMA, usage
-from argpack.families.verdicts import with_failures
-from argpack.launch import Buffer, Launch, Relocation
-from argpack.numerics import compare, sgemm_reference
+from argpack.families.sampling import sample_tiles, workgroups_of
+from argpack.launch import Launch, Relocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from argpack.codeobject import CodeObject, Kernel
-    from argpack.launch import LaunchResult
-    from argpack.numerics import Verdict
 
 __all__ = ["default_problem", "expected_output", "field_values", "prepare", "refusals", "tile"]
 
-BLOCK = (16, 16, 1)  # work-items, one an element of D
-# A signalling NaN: arithmetic never makes it, so an element that still holds it was not written.
-SENTINEL = 0x7FA5_A5A5
 _NOTHING: Mapping[str, int | float] = MappingProxyType({})
 
 
@@ -66,15 +59,6 @@ def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Operands:
-    """float32: `a` (M, K), `b` (K, N), `c` (M, N) or None where beta is 0."""
-
-    a: NDArray[np.float32]
-    b: NDArray[np.float32]
-    c: NDArray[np.float32] | None
-
-
 def prepare(
     code_object: CodeObject,
     kernel: Kernel,
@@ -82,11 +66,13 @@ def prepare(
     *,
     force: bool = False,
     overrides: Mapping[str, int | float] = _NOTHING,
+    sample: int | None = None,
 ) -> Workload:
-    """A launch of argpack_sgemm on normally distributed operands of `problem`.
+    """A launch of argpack_sgemm on random operands of `problem`.
 
     `overrides` are field values set by hand; those known to be wrong raise RefusedError, unless `force`: then the
-    workload names them. Raises InputError for what cannot be built at all.
+    workload names them. `sample` is how many tiles of D at random to compute, beside corners and edges; None for all.
+    Raises InputError for what cannot be built at all.
     """
     refusals(kernel.name, problem)
     cross_check(kernel)
@@ -94,10 +80,9 @@ def prepare(
     reasons = contradictions(SCHEMA, values, overrides, usage(kernel.name))
     if reasons and not force:
         raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
-    operands = random_operands(problem)
-    inputs = {"A": operands.a, "B": operands.b, "C": operands.c}
-    buffers = [Buffer("D", _bytes(np.full((problem.m, problem.n), SENTINEL, np.uint32)), initialised=False)]
-    buffers += [Buffer(name, _bytes(data)) for name, data in inputs.items() if data is not None]
+    grid = (-(-problem.n // BLOCK[0]), -(-problem.m // BLOCK[1]), 1)
+    tiles = None if sample is None else sample_tiles(grid, sample, seed=problem.seed)
+    buffers = buffers_of(problem, tiles)
     launch = Launch(
         code_object=code_object,
         kernel=kernel,
@@ -107,13 +92,14 @@ def prepare(
             for buffer in buffers
             if f"ptr_{buffer.name}" not in overrides
         ),
-        buffers=tuple(buffers),
-        grid=(-(-problem.n // BLOCK[0]), -(-problem.m // BLOCK[1]), 1),
+        buffers=buffers,
+        grid=grid,
         block=BLOCK,
+        workgroups=None if tiles is None else workgroups_of(tiles, grid),
     )
     return Workload(
         launch=launch,
-        judge=functools.partial(_judge, problem, operands),
+        judge=functools.partial(judge, problem, tiles),
         notes=_notes(problem),
         overridden=reasons,
         output=Region(
@@ -124,22 +110,6 @@ def prepare(
     )
 
 
-def random_operands(problem: Problem) -> Operands:
-    rng = np.random.default_rng(problem.seed)
-    m, n, k = problem.m, problem.n, problem.k
-    a, b, c = (rng.standard_normal(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
-    return Operands(a, b, c if problem.beta != 0 else None)
-
-
-def _judge(problem: Problem, operands: Operands, result: LaunchResult) -> Verdict:
-    """Hold D against the float64 reference. Fails, too, on outputs never written and on a memory error."""
-    output = result.buffers["D"].view(np.float32).reshape(problem.m, problem.n)
-    reference = sgemm_reference(operands.a, operands.b.T, operands.c, alpha=problem.alpha, beta=problem.beta)
-    unwritten = int((output.view(np.uint32) == SENTINEL).sum())
-    failures = [f"{unwritten} of {output.size} outputs were never written"] if unwritten else []
-    return with_failures(compare(output, reference, dtype="float32"), failures, result.errors)
-
-
 def _notes(problem: Problem) -> tuple[str, ...]:
     m, n, k = problem.m, problem.n, problem.k
     notes = [f"A: {m} x {k} f32, row by row", f"B: {k} x {n} f32, row by row"]
@@ -147,7 +117,3 @@ def _notes(problem: Problem) -> tuple[str, ...]:
         notes.append(f"C: {m} x {n} f32, row by row")
     notes.append(f"D: {m} x {n} f32, filled with NaN (0x{SENTINEL:08x}), so that what is not written shows")
     return tuple(notes)
-
-
-def _bytes(data: NDArray[np.float32] | NDArray[np.uint32]) -> NDArray[np.uint8]:
-    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
