@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.products import TILE, Capture, Sharing, gather, multiply
+from argpack.emulator.products import TILE, Capture, Part, Sharing, gather, multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,6 +117,26 @@ class MatrixQueue:
         for fragment, number in current:
             self.known[fragment] = self.staged[number]
         self.staged = []
+
+    def take(self, part: Part) -> MatrixQueue:
+        """The queue of some of the waves, which wait on: what is added in one part must not depend on who else left."""
+        taken: dict[int, Capture] = {}
+
+        def of(capture: Capture) -> Capture:
+            if id(capture) not in taken:
+                taken[id(capture)] = capture.take(part)
+            return taken[id(capture)]
+
+        return MatrixQueue(
+            known={fragment: of(capture) for fragment, capture in self.known.items()},
+            entries=[
+                (products, [of(capture) for capture in captures]) for products, captures in self.entries
+            ],
+            waiting_bytes=self.waiting_bytes,
+            waiting_products=self.waiting_products,
+            held=self.held,
+            tile=None if self.tile is None else self.tile[part],
+        )
 
     def release(self, quads: NDArray[np.uint32]) -> None:
         """Finish all waiting products and put the accumulators back into their registers."""

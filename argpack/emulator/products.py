@@ -38,12 +38,20 @@ _WEIGHTS = (np.random.default_rng(0).integers(0, 1 << 63, 136, dtype=np.uint64) 
 )
 
 
+# Some of the waves of a group.
+Part = slice | NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class Capture:
     """A fragment's value: `packed` uint32 (wave, lane, 4), `scale` uint8 (wave, lane)."""
 
     packed: NDArray[np.uint32]
     scale: NDArray[np.uint8]
+
+    def take(self, part: Part) -> Capture:
+        """The value of some of the waves."""
+        return Capture(self.packed[part], self.scale[part])
 
     @cached_property
     def mark(self) -> NDArray[np.uint64]:

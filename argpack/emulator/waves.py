@@ -83,7 +83,6 @@ class Waves:
         Neighbours, which is what the waves of one path mostly are, keep their storage: copying it costs more than all
         that such waves do until they part.
         """
-        self.matrix.release(self.quads)
         part = _run(chosen)
         group = Waves(
             self.sgpr[:, part],
@@ -94,6 +93,7 @@ class Waves:
             pc=pc,
         )
         group.number = self.number[part]
+        group.matrix = self.matrix.take(part)
         group.exec_changed()
         return group
 

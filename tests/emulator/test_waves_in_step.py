@@ -4,12 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from emulator_harness import memory_with, start
+from emulator_harness import BASE, ENDPGM, memory_with, start
 
 from argpack.codeobject import parse
 from argpack.emulator import engine
 from argpack.emulator.engine import Dispatch, run_batch, start_waves, unsupported_start
 from argpack.emulator.lds import Lds
+from argpack.emulator.memory import DeviceMemory
 from argpack.emulator.program import Program
 from argpack.emulator.waves import EXEC
 from argpack.errors import UnsupportedError
@@ -232,6 +233,56 @@ def test_waves_that_part_do_not_touch_each_others_registers(chosen):
     assert part.sgpr[5].tolist() == part.v[7][:, 63].tolist() == (numbers[taken] + 100).tolist()
     assert rest.sgpr[5].tolist() == rest.v[7][:, 63].tolist() == numbers[~taken].tolist()
     assert (part.number.tolist(), rest.number.tolist()) == (numbers[taken].tolist(), numbers[~taken].tolist())
+
+
+def test_waves_that_part_leave_each_others_sums_as_they_are(assembler):
+    """Twelve products; after the first, the second and so on another wave takes a way of its own.
+
+    So a batch of all parts again and again, and a wave alone never does. Sums differ where products are added in other
+    parts, but not by who else was there.
+    """
+    step = """
+    v_mov_b32 v0, v{0}
+    v_mfma_scale_f32_16x16x128_f8f6f4 a[0:3], v[0:3], v[4:7], a[0:3], v8, v9 cbsz:4 blgp:4
+    s_cmp_eq_u32 s2, {1}
+    s_cbranch_scc0 on{1}
+    s_nop 0
+  on{1}:
+    """
+    code = assembler.code("\n".join(step.format(10 + number, number) for number in range(12)))
+    waves = start(12)
+    random = np.random.default_rng(1)
+    for register in [*range(8), *range(10, 22)]:
+        waves.v[register][...] = random.integers(0, 1 << 32, (12, 64), dtype=np.uint32)
+    for register in (8, 9):
+        waves.v[register][...] = random.integers(100, 150, (12, 64), dtype=np.uint32)
+    waves.sgpr[2] = np.arange(12)
+
+    def sums(group):
+        program = Program(code + ENDPGM, BASE, DeviceMemory({"unused": 4}), flush_f32=True, name="snippet")
+        running, found = [group], {}
+        while running:
+            part = running.pop()
+            block = program.block(part.pc)
+            for execute in block.body:
+                execute(part)
+            if block.condition is not None:
+                running += engine._branch(part, block.condition(part), block.target, block.following)
+            else:
+                part.matrix.release(part.quads)
+                values = np.stack([part.v[256 + r] for r in range(4)], axis=1)
+                found.update(zip(part.number.tolist(), values, strict=True))
+        return found
+
+    alone = {}
+    for wave in range(12):
+        copy = start(12)
+        copy.quads[...], copy.sgpr[...] = waves.quads, waves.sgpr
+        alone |= sums(copy.take(np.arange(12) == wave, pc=BASE))
+    together = sums(waves)
+    assert sorted(together) == sorted(alone) == list(range(12))
+    for wave in range(12):
+        assert np.array_equal(together[wave], alone[wave])
 
 
 def test_a_wave_that_has_ended_is_not_awaited_at_a_barrier(kernel):
