@@ -51,12 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 nothing wrong found, 1 wrong, or ArgpackError."""
     from argpack.cli import explain_report, output
-    from argpack.cli.explain_files import evidence
+    from argpack.cli.explain_files import evidence, stated_problem
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
-    from argpack.explain import Runner, explain
+    from argpack.explain import Runner, explain, of_sizes
     from argpack.families.choice import kernel_of
-    from argpack.families.loading import enough_memory
+    from argpack.families.loading import enough_memory, load_workloads
     from argpack.kernels import resolve
     from argpack.launch.select import select_backend
 
@@ -64,12 +64,18 @@ def run(args: argparse.Namespace) -> int:
     kernel, family = kernel_of(code_object)
     family.cross_check(kernel)
     backend, choice = select_backend(args.backend, code_object)
-    found = evidence(args, code_object, kernel, family)
-    with enough_memory(found.scene.problem), Progress("hypotheses") as progress:
-        explanation = explain(Runner(found.scene, backend), found.given, progress=progress)
+    problem = stated_problem(args, kernel, family)
+    workloads = load_workloads(family)
+    assumed: tuple[str, ...] = ()
+    with enough_memory(problem), Progress("hypotheses") as progress:
+        found = of_sizes(problem, workloads.refusals(kernel.name, problem), workloads.extents(problem))
+        if found is None:
+            scene, given, assumed = evidence(args, code_object, kernel, family, problem)
+            found = explain(Runner(scene, backend), given, progress=progress)
+    facts = explain_report.Facts(kernel.name, problem, choice, assumed, yours=args.output is not None)
     if args.json:
-        output.print_json(explain_report.as_json(found, explanation))
+        output.print_json(explain_report.as_json(facts, found))
     else:
-        lines = explain_report.lines(found, explanation, choice, verbose=args.verbose)
+        lines = explain_report.lines(facts, found, verbose=args.verbose)
         print(explain_report.painted(lines, colour=output.colour()), end="")
-    return int(not explanation.right)
+    return int(not found.right)

@@ -38,15 +38,25 @@ class Evidence(NamedTuple):
     notes: tuple[str, ...]
 
 
-def evidence(args: argparse.Namespace, code_object: CodeObject, kernel: Kernel, family: Family) -> Evidence:
-    """Read everything. Raises InputError for a file that does not fit, or too few files for an output."""
+def stated_problem(args: argparse.Namespace, kernel: Kernel, family: Family) -> Problem:
+    """The problem: of the options, what they leave out of the dump, of the operands' shapes, or as verify has it.
+
+    Raises InputError where there is no such problem.
+    """
     from argpack.families.loading import load_workloads
 
-    maker = maker_of(family)
-    dump = None if args.arguments is None else read(args.arguments)
-    default = load_workloads(family).default_problem(kernel.name)
-    problem = problem_of(args, _problem_in(dump, family.schema, _problem_of_files(args, maker, default)))
-    load_workloads(family).refusals(kernel.name, problem)  # InputError where there is no such problem
+    workloads = load_workloads(family)
+    found = _problem_of_files(args, maker_of(family), workloads.default_problem(kernel.name))
+    problem = problem_of(args, _problem_in(_dump(args), family.schema, found))
+    workloads.refusals(kernel.name, problem)
+    return problem
+
+
+def evidence(
+    args: argparse.Namespace, code_object: CodeObject, kernel: Kernel, family: Family, problem: Problem
+) -> Evidence:
+    """Read everything. Raises InputError for a file that does not fit, or too few files for an output."""
+    maker, dump = maker_of(family), _dump(args)
     shapes = maker.shapes(problem)
     logical, images = _operands(args, maker, shapes)
     notes = _assumed(args, problem, logical, images, shapes)
@@ -65,6 +75,10 @@ def evidence(args: argparse.Namespace, code_object: CodeObject, kernel: Kernel, 
         before=_output(args.before, "--before", maker, problem, stride),
     )
     return Evidence(scene, given, tuple(notes))
+
+
+def _dump(args: argparse.Namespace) -> Dump | None:
+    return None if args.arguments is None else read(args.arguments)
 
 
 def _problem_in(dump: Dump | None, schema: KernargSchema, default: Problem) -> Problem:

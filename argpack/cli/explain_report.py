@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from argpack.cli.report import problem_text
 from argpack.hexdump.table import Tone, counted, paint
@@ -11,27 +11,39 @@ from argpack.hexdump.table import Tone, counted, paint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from argpack.cli.explain_files import Evidence
     from argpack.explain import Explanation, Finding
+    from argpack.families import Problem
     from argpack.numerics import Verdict
 
 Lines = list[tuple[str, Tone]]
 _WIDTH = 10
 
 
-def lines(found: Evidence, explanation: Explanation, choice: str, *, verbose: bool) -> Lines:
+class Facts(NamedTuple):
+    """What was asked: `choice` says why this backend, `assumed` what was taken for files that were not given.
+
+    `yours` says that the output is the user's, not that of the launch as given.
+    """
+
+    kernel: str
+    problem: Problem
+    choice: str
+    assumed: tuple[str, ...]
+    yours: bool
+
+
+def lines(facts: Facts, explanation: Explanation, *, verbose: bool) -> Lines:
     """Lines in a tone."""
-    scene = found.scene
     printed: Lines = [
-        (_row("kernel", scene.kernel.name), Tone.STRONG),
-        (_row("problem", problem_text(scene.problem)), Tone.PLAIN),
-        (_row("backend", choice), Tone.PLAIN),
+        (_row("kernel", facts.kernel), Tone.STRONG),
+        (_row("problem", problem_text(facts.problem)), Tone.PLAIN),
+        (_row("backend", facts.choice), Tone.PLAIN),
     ]
-    printed += [(_row("assumed", text), Tone.PLAIN) for text in found.notes]
-    printed += _verdict(found, explanation)
+    printed += [(_row("assumed", text), Tone.PLAIN) for text in facts.assumed]
+    printed += _verdict(facts, explanation)
     for number, finding in enumerate(explanation.findings, 1):
         printed += _finding(number, finding)
-    if not explanation.right and not any(one.confirmed for one in explanation.findings):
+    if explanation.excluded and not any(one.confirmed for one in explanation.findings):
         printed.append((_unexplained(explanation), Tone.ALARM))
     printed += [(_row("note", text), Tone.PLAIN) for text in explanation.notes]
     printed += [(_row("untested", text), Tone.PLAIN) for text in explanation.untestable]
@@ -44,12 +56,12 @@ def painted(printed: Lines, *, colour: bool) -> str:
     return "".join(paint(text, tone, colour=colour) + "\n" for text, tone in printed)
 
 
-def as_json(found: Evidence, explanation: Explanation) -> dict[str, object]:
+def as_json(facts: Facts, explanation: Explanation) -> dict[str, object]:
     """The explanation as plain values; NaN and infinity, which JSON lacks, as text."""
-    scene, problem = found.scene, found.scene.problem
+    problem = facts.problem
     confirmed = any(one.confirmed for one in explanation.findings)
     return {
-        "kernel": scene.kernel.name,
+        "kernel": facts.kernel,
         "m": problem.m,
         "n": problem.n,
         "k": problem.k,
@@ -78,7 +90,7 @@ def as_json(found: Evidence, explanation: Explanation) -> dict[str, object]:
             for one in explanation.excluded
         ],
         "untestable": list(explanation.untestable),
-        "assumed": list(found.notes),
+        "assumed": list(facts.assumed),
         "notes": list(explanation.notes),
     }
 
@@ -87,15 +99,18 @@ def _row(label: str, text: str) -> str:
     return f"{label:<{_WIDTH}}{text}"
 
 
-def _verdict(found: Evidence, explanation: Explanation) -> Iterator[tuple[str, Tone]]:
+def _verdict(facts: Facts, explanation: Explanation) -> Iterator[tuple[str, Tone]]:
     verdict = explanation.verdict
-    whose = "your output" if found.given.output is not None else "the launch as given"
+    whose = "your output" if facts.yours else "the launch as given"
     if explanation.right and verdict is not None:
         equal = f"{verdict.bit_equal} of {verdict.elements} outputs are bit-equal, none is beyond tolerance"
         yield f"RIGHT     {whose}: {equal}", Tone.GOOD
         return
+    if verdict is None and explanation.trouble:
+        yield f"WRONG     {whose}: {'; '.join(explanation.trouble)}", Tone.ALARM
+        return
     if verdict is None:
-        yield f"WRONG     {whose}, by what its files and sizes say", Tone.ALARM
+        yield "WRONG     by what files and sizes say", Tone.ALARM
         return
     reasons = [verdict.reason] if verdict.reason else []
     if verdict.passed and not explanation.trouble:

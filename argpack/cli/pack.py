@@ -73,6 +73,7 @@ def _for_kernel(args: argparse.Namespace) -> _Packed:
     from argpack.cli.problem import overrides_of, problem_of
     from argpack.codeobject import read
     from argpack.families.choice import kernel_of
+    from argpack.families.extents import beyond
     from argpack.families.loading import load_workloads
     from argpack.kernels import resolve
 
@@ -83,7 +84,7 @@ def _for_kernel(args: argparse.Namespace) -> _Packed:
     family.cross_check(kernel)
     workloads = load_workloads(family)
     problem = problem_of(args, workloads.default_problem(kernel.name))
-    warnings = workloads.refusals(kernel.name, problem)
+    warnings = (*workloads.refusals(kernel.name, problem), *beyond(workloads.extents(problem)))
     overrides = overrides_of(args.set, family.schema)
     data = family.schema.pack({**workloads.field_values(problem), **overrides})
     return _Packed(data, family, kernel.name, overrides, warnings)

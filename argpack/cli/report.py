@@ -7,6 +7,8 @@ import math
 from typing import TYPE_CHECKING
 
 from argpack.cli.checking import Outcome, Unchecked
+from argpack.families.extents import beyond
+from argpack.families.loading import load_workloads
 from argpack.hexdump.table import Line, Tone, align, paint
 
 if TYPE_CHECKING:
@@ -34,12 +36,13 @@ def header(check: Check, *, colour: bool = False) -> str:
             "launch",
             f"{_times(launch.grid)} workgroups of {_times(launch.block)} work-items{_some(launch)}",
         ),
+        *(("extent", text) for text in beyond(load_workloads(check.family).extents(check.problem))),
         *(("memory" if i == 0 else "", text) for i, text in enumerate(check.workload.notes)),
         *(("forced" if i == 0 else "", text) for i, text in enumerate(check.workload.overridden)),
         ("backend", check.choice),
     ]
     width = max(len(label) for label, _ in rows) + 2
-    tones = {"kernel": Tone.STRONG, "forced": Tone.ALARM}
+    tones = {"kernel": Tone.STRONG, "forced": Tone.ALARM, "extent": Tone.ALARM}
     return "".join(
         paint(f"{label:<{width}}{text}", tones.get(label, Tone.PLAIN), colour=colour) + "\n"
         for label, text in rows

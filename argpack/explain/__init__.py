@@ -3,9 +3,9 @@
 It knows families that argpack launches and no command line; `scene_of` begins, `explain` answers.
 """
 
-from argpack.explain.diagnosis import Explanation, Finding, explain
+from argpack.explain.diagnosis import Explanation, Finding, explain, of_sizes
 from argpack.explain.given import Given
 from argpack.explain.scene import Runner, Scene
 from argpack.explain.scenes import Maker, maker_of
 
-__all__ = ["Explanation", "Finding", "Given", "Maker", "Runner", "Scene", "explain", "maker_of"]
+__all__ = ["Explanation", "Finding", "Given", "Maker", "Runner", "Scene", "explain", "maker_of", "of_sizes"]

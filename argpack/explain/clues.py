@@ -127,7 +127,7 @@ def _field(scene: Scene, dump: Dump, one: Difference, suggestion: str, actual: S
     what = f"{dump.source}: {name} is {one.first.text}, this problem needs {one.second.text}{unit}"
     return Clue(
         name=name,
-        what=what + (f": {suggestion}" if suggestion else ""),
+        what=what + (f": {suggestion.replace('the first has', 'the dump has')}" if suggestion else ""),
         fix=f"set {name} to {one.second.text}",
         alone=dataclasses.replace(scene.right, values=values),
     )

@@ -4,6 +4,7 @@ hypotheses about it are.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from argpack.errors import UnavailableError
 from argpack.explain.clues import Clue, clues
-from argpack.explain.given import inside, parts_given, situation_of
+from argpack.explain.given import inside, parts_given, situation_of, without_addresses
 from argpack.explain.hypothesis import Hypothesis
 from argpack.explain.outputs import Match, match
 from argpack.explain.search import Excluded, Found, search
+from argpack.families.extents import beyond
 from argpack.numerics import compare
 
 if TYPE_CHECKING:
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
     from argpack.explain.outputs import Bits, Prediction
     from argpack.explain.scene import Runner, Scene
     from argpack.explain.situation import Situation
+    from argpack.families import Problem
+    from argpack.families.extents import Extent
     from argpack.numerics import Verdict
 
 # Multiply-adds: beyond this a launch takes minutes on the emulator, and there would be dozens of them.
 _LARGEST = 1 << 37
+_LARGEST_GRID = 1024  # times the right one
+_SMALLER = "launch it in parts, or take another kernel"
 _UNEXPLAINED = "no known mistake explains"
 
 
@@ -71,15 +77,17 @@ def explain(
     scene = runner.scene
     actual = situation_of(scene, given)
     hints = clues(scene, given, actual)
-    size = scene.problem.m * scene.problem.n * scene.problem.k
-    if size > _LARGEST:
-        return _unrun(scene, hints, size)
+    if reason := _not_launched(scene, actual.grid):
+        return _unrun(scene, hints, reason)
     predicted = runner.predict(actual)
     output = predicted.bits if given.output is None else inside(scene, given.output)
-    verdict = _compare(scene, output)
+    faulted = given.output is None and predicted.error
+    verdict = None if faulted else _compare(scene, output)
     trouble = _trouble(scene, output, given, predicted, verdict)
     notes = [note for hint in hints for note in hint.notes]
-    if verdict.passed and not trouble:
+    if given.arguments is not None and without_addresses(scene, given.arguments):
+        notes.append(f"{given.arguments.source}: all pointers are null: taken to point where they should")
+    if verdict is not None and verdict.passed and not trouble:
         return _right(runner, hints, verdict, given, notes)
     result = _Result(runner, actual, output, given)
     if given.output is None:
@@ -98,6 +106,39 @@ def explain(
     )
 
 
+def of_sizes(problem: Problem, limits: Sequence[str], extents: Sequence[Extent]) -> Explanation | None:
+    """What sizes alone tell of a problem that is too large to be run; None for one that can be run.
+
+    `limits` are reasons why the kernel cannot compute it. Raises UnavailableError where nothing is known against it.
+    """
+    size = problem.m * problem.n * problem.k
+    if size <= _LARGEST:
+        return None
+    evidence = f"computed from the sizes, not run: {size:.1e} multiply-adds are too many here"
+    findings = [
+        Finding(name="known limit", what=text, evidence=evidence, fix=_SMALLER, confirmed=True)
+        for text in limits
+    ]
+    findings += [
+        Finding(
+            name="an extent of more than 32 bits",
+            what=text,
+            evidence=f"{evidence}; an index or offset of 32 bits overflows there, in the kernel or in its host",
+            fix=_SMALLER,
+            confirmed=False,
+        )
+        for text in beyond(extents)
+    ]
+    if not findings:
+        raise UnavailableError(
+            f"M={problem.m} N={problem.n} K={problem.k}: {size:.1e} multiply-adds are too many to run here, and "
+            "nothing is known against these sizes"
+        )
+    return Explanation(
+        verdict=None, trouble=(), findings=tuple(findings), excluded=(), untestable=(), notes=()
+    )
+
+
 class _Result:
     """Findings about one output, and what was excluded on the way."""
 
@@ -111,16 +152,17 @@ class _Result:
 
     def of_files(self, hints: Sequence[Clue], subject: str, held: Match | None = None) -> list[Finding]:
         """What is wrong in the files, each tried alone; then what is known of the kernel."""
+        effects = [_effect(self.scene, self.runner.predict(hint.alone)) for hint in hints]
+        agreement = "" if held is None else f"{_agreement(held, f'that of {subject}')}; "
         findings = []
-        for hint in hints:
-            alone = self.runner.predict(hint.alone)
-            effect = _effect(self.scene, alone)
-            if not effect:
+        for hint, effect in zip(hints, effects, strict=True):
+            if effect:
+                evidence = f"{agreement}alone it makes {effect}"
+            elif any(effects) or len(hints) == 1:
                 self.notes.append(f"{hint.what}: harmless here, alone it changes no output beyond tolerance")
                 continue
-            evidence = f"alone it makes {effect}"
-            if held is not None:
-                evidence = f"{_agreement(held, f'that of {subject}')}; {evidence}"
+            else:
+                evidence = f"{agreement}alone it is harmless, together with the others it is not"
             findings.append(
                 Finding(
                     name=hint.name,
@@ -132,14 +174,10 @@ class _Result:
                 )
             )
         for name, reason in self.scene.limits:
-            evidence = "known from measurements of the kernel"
-            if held is not None:
-                evidence = f"{_agreement(held, f'that of {subject}')}; {evidence}"
+            evidence = f"{agreement}known from measurements of the kernel"
             fix = "take a kernel that can, or another size"
             findings.append(
-                Finding(
-                    name=name, what=reason, evidence=evidence, fix=fix, confirmed=held is not None, match=held
-                )
+                Finding(name=name, what=reason, evidence=evidence, fix=fix, confirmed=True, match=held)
             )
         return findings
 
@@ -181,7 +219,10 @@ class _Result:
             self.notes.append(
                 f"{len(result.found)} causes give this output; files of what was placed or passed would tell"
             )
-        return [_finding(one, "your" if self.given.output is not None else "this") for one in result.found]
+        whose = "your" if self.given.output is not None else "this"
+        # Any bytes behind a buffer would do: where memory that is known explains all, that is no cause but a suspect.
+        whole = any(one.match.unknown == 0 for one in result.found)
+        return [_finding(one, whose, confirmed=not (whole and one.match.unknown)) for one in result.found]
 
     def _unconfirmed(self, hints: Sequence[Clue]) -> list[Finding]:
         """What is wrong in the files although the kernel makes another output of them."""
@@ -197,7 +238,7 @@ class _Result:
         ]
 
 
-def _finding(one: Found, whose: str) -> Finding:
+def _finding(one: Found, whose: str, *, confirmed: bool) -> Finding:
     hypothesis = one.hypothesis
     subject = (
         "the right one, changed like that"
@@ -214,7 +255,7 @@ def _finding(one: Found, whose: str) -> Finding:
         what=hypothesis.what,
         evidence=evidence,
         fix=hypothesis.fix,
-        confirmed=True,
+        confirmed=confirmed,
         match=one.match,
     )
 
@@ -265,27 +306,22 @@ def _right(
     )
 
 
-def _unrun(scene: Scene, hints: Sequence[Clue], size: int) -> Explanation:
-    """A problem too large to run: what the files and the sizes tell."""
-    evidence = f"not run: {size:.1e} multiply-adds are too many here"
+def _not_launched(scene: Scene, grid: tuple[int, int, int]) -> str:
+    """Why a grid is not run at all, empty where it can be."""
+    for axis, blocks, items in zip("xyz", grid, scene.block, strict=True):
+        if blocks * items >= 1 << 32:
+            return f"{axis}: {blocks} blocks of {items} work-items are {blocks * items}, a launch has fewer than 2^32"
+    if math.prod(grid) > _LARGEST_GRID * math.prod(scene.right.grid):
+        return f"not run: {math.prod(grid)} workgroups are too many here"
+    return ""
+
+
+def _unrun(scene: Scene, hints: Sequence[Clue], reason: str) -> Explanation:
+    """A launch that is not made: what the files tell."""
     findings = [
-        Finding(name=hint.name, what=hint.what, evidence=evidence, fix=hint.fix, confirmed=False)
+        Finding(name=hint.name, what=hint.what, evidence=reason, fix=hint.fix, confirmed=True)
         for hint in hints
     ]
-    findings += [
-        Finding(
-            name=name,
-            what=reason,
-            evidence=evidence,
-            fix="take a smaller size, or launch in parts",
-            confirmed=False,
-        )
-        for name, reason in scene.limits
-    ]
-    if not findings:
-        raise UnavailableError(
-            f"M={scene.problem.m} N={scene.problem.n} K={scene.problem.k}: {evidence}, and files and sizes tell nothing"
-        )
     return Explanation(
         verdict=None,
         trouble=(),
@@ -307,17 +343,21 @@ def _effect(scene: Scene, alone: Prediction) -> str:
     return " and ".join(parts)
 
 
-def _trouble(scene: Scene, output: Bits, given: Given, predicted: Prediction, verdict: Verdict) -> list[str]:
+def _trouble(
+    scene: Scene, output: Bits, given: Given, predicted: Prediction, verdict: Verdict | None
+) -> list[str]:
+    if verdict is None:
+        return [predicted.error]
     found = []
     values = scene.form.values(output)
     odd = ~np.isfinite(values) & np.isfinite(scene.reference.values)
+    if given.output is None:
+        odd &= ~predicted.unwritten
     if odd.any() and verdict.non_finite != verdict.wrong:
         row, column = (int(index) for index in np.argwhere(odd)[0])
         found.append(f"{int(odd.sum())} outputs are NaN or infinite, the first at row {row}, column {column}")
     if given.output is None:
-        if predicted.error:
-            found.append(predicted.error)
-        elif predicted.unwritten.any():
+        if predicted.unwritten.any():
             found.append(f"{int(predicted.unwritten.sum())} of {output.size} outputs are never written")
         if predicted.stray:
             found.append(f"{predicted.stray} elements of D outside M x N are written")

@@ -81,18 +81,25 @@ def inside(scene: Scene, memory: Bits) -> Bits:
     return np.ascontiguousarray(memory[:m, :n])
 
 
+def without_addresses(scene: Scene, dump: Dump) -> bool:
+    """Whether all pointers that the kernel uses are null: `argpack pack` made the buffer, no host launches that."""
+    found = {one.slot.name: one.value for one in readings(dump, scene.family.schema)}
+    return all(found.get(name) == 0 for name in scene.right.targets)
+
+
 def _from_dump(scene: Scene, dump: Dump) -> tuple[dict[str, int | float], dict[str, str]]:
     """Values of the fields that the dump knows; pointers that are null point nowhere, equal ones to one buffer."""
     values, targets = dict(scene.right.values), dict(scene.right.targets)
     addresses: dict[int, str] = {}
+    packed = without_addresses(scene, dump)
     for one in readings(dump, scene.family.schema):
         name = one.slot.name
         if one.value is None:
             continue
         if name not in scene.pointers:
             values[name] = one.value
-        elif one.value == 0:
+        elif one.value == 0 and not packed:
             targets.pop(name, None)
-        elif name in targets:
+        elif name in targets and one.value:
             targets[name] = addresses.setdefault(int(one.value), targets[name])
     return values, targets

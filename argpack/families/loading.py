@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from argpack.codeobject import CodeObject, Kernel
+    from argpack.families.extents import Extent
     from argpack.families.family import ExpectedOutput, Family, Problem, Workload
     from argpack.launch import Launch
 
@@ -27,6 +28,9 @@ class Workloads(Protocol):
 
     def field_values(self, problem: Problem) -> dict[str, int | float]:
         """A value of each field of the argument buffer, pointers null."""
+
+    def extents(self, problem: Problem) -> tuple[Extent, ...]:
+        """The matrices of a launch, padding included."""
 
     def refusals(self, kernel_name: str, problem: Problem) -> tuple[str, ...]:
         """Why the kernel is known to compute the problem wrongly; InputError where there is no such problem."""

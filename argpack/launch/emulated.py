@@ -33,6 +33,12 @@ def check_sizes(
         raise InputError(
             f"{where}: grid {grid}, block {block}: expected 1 or more of each, and at most {WORK_ITEMS} work-items"
         )
+    for axis, blocks, items in zip("xyz", grid, block, strict=True):
+        if blocks * items >= 1 << 32:
+            raise InputError(
+                f"{where}: {axis}: {blocks} blocks x {items} work-items = {blocks * items}, a launch has fewer "
+                "than 2^32"
+            )
     lds = kernel.group_segment_size + dynamic_lds
     if not 0 <= lds <= LDS_BYTES:
         raise InputError(f"{where}: {lds} bytes of LDS, {PROCESSOR} has {LDS_BYTES}")

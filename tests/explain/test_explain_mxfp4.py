@@ -152,7 +152,9 @@ class TestWeights:
         options = [f"--placed-{operand.lower()}", placed]
         code, found = asked(small, ragged, small.run(ragged, images={operand: image}), *options)
         assert (code, len(found["findings"])) == (1, 1)
-        assert found["findings"][0]["what"] == f"{operand}: the two nibbles of each byte were exchanged"
+        assert found["findings"][0]["what"].startswith(
+            f"{operand}: the two nibbles of each byte were exchanged"
+        )
 
     def test_b9_ggml_order_on_one_side(self, asked, small, ragged):
         codes = np.stack([ragged.a & 15, ragged.a >> 4], axis=-1).reshape(80, -1, 2, 16)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, round_up
 from argpack.families.aiter_f4gemm.schema import SCHEMA
+from argpack.families.extents import Extent
 
 if TYPE_CHECKING:
     from argpack.families.family import Problem
@@ -45,3 +46,16 @@ def field_values(problem: Problem) -> dict[str, int | float]:
         log2_k_split=problem.log2_k_split,
     )
     return values
+
+
+def extents(problem: Problem) -> tuple[Extent, ...]:
+    """The matrices of a launch, dense: two fp4 elements share a byte, scales are padded to whole columns."""
+    m, n, k = problem.m, problem.n, problem.k
+    columns = round_up(k // SCALE_BLOCK, SCALE_COLUMNS)
+    return (
+        Extent("A", m * k, m * k // 2),
+        Extent("B", n * k, n * k // 2),
+        Extent("ScaleA", m * columns, m * columns),
+        Extent("ScaleB", n * columns, n * columns),
+        Extent("D", m * n, m * n * 2),
+    )

@@ -80,7 +80,10 @@ def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
         yield f"this kernel does not split K, found log2_k_split {problem.log2_k_split}"
     x = grid(variant, problem)[0]
     if x * BLOCK[0] >= _U32:
-        yield f"the grid has {x} x {BLOCK[0]} work-items along x, a launch has fewer than 2^32"
+        yield (
+            f"the grid has {x} blocks of {BLOCK[0]} work-items along x, {x * BLOCK[0]} in all: a launch has fewer than "
+            "2^32"
+        )
     for name, size in _resources(variant, problem):
         if size >= _U32:
             yield f"{name} needs a buffer resource of {size} bytes, a size of 32 bits: the kernel wraps it"

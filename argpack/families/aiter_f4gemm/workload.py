@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from argpack.errors import InputError, RefusedError
 from argpack.families.aiter_f4gemm import limits, regions
-from argpack.families.aiter_f4gemm.arguments import field_values
+from argpack.families.aiter_f4gemm.arguments import extents, field_values
 from argpack.families.aiter_f4gemm.buffers import Output, input_buffers, output_buffer
 from argpack.families.aiter_f4gemm.cross_check import cross_check
 from argpack.families.aiter_f4gemm.geometry import K_STEP, SCALE_BLOCK, SCALE_COLUMNS, k_slices, round_up
@@ -30,7 +30,16 @@ if TYPE_CHECKING:
 
     from argpack.codeobject import CodeObject, Kernel
 
-__all__ = ["Placement", "default_problem", "expected_output", "field_values", "prepare", "refusals", "tile"]
+__all__ = [
+    "Placement",
+    "default_problem",
+    "expected_output",
+    "extents",
+    "field_values",
+    "prepare",
+    "refusals",
+    "tile",
+]
 
 _NOTHING: Mapping[str, int | float] = MappingProxyType({})
 _CONTRACT = Placement()

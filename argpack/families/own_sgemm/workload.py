@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import InputError, RefusedError
+from argpack.families.extents import Extent
 from argpack.families.family import Problem, Region, Workload
 from argpack.families.overrides import contradictions
 from argpack.families.own_sgemm.arguments import field_values
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from argpack.codeobject import CodeObject, Kernel
 
-__all__ = ["default_problem", "expected_output", "field_values", "prepare", "refusals", "tile"]
+__all__ = ["default_problem", "expected_output", "extents", "field_values", "prepare", "refusals", "tile"]
 
 _NOTHING: Mapping[str, int | float] = MappingProxyType({})
 
@@ -41,6 +42,12 @@ def tile(kernel_name: str) -> tuple[int, int]:
     """Rows and columns of D that a workgroup computes."""
     usage(kernel_name)
     return BLOCK[1], BLOCK[0]
+
+
+def extents(problem: Problem) -> tuple[Extent, ...]:
+    """The matrices of a launch, dense, 4 bytes an element."""
+    sizes = {"A": problem.m * problem.k, "B": problem.k * problem.n, "D": problem.m * problem.n}
+    return tuple(Extent(name, size, 4 * size) for name, size in sizes.items())
 
 
 def refusals(kernel_name: str, problem: Problem) -> tuple[str, ...]:
