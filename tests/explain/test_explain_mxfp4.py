@@ -140,12 +140,12 @@ class TestWeights:
         swapped = (logical << 4) | (logical >> 4)
         image = swapped.reshape(-1) if operand == "A" else shuffled(swapped)
         answer = asked(small, ragged, small.run(ragged, images={operand: image}))
-        assert first(answer)["name"] == "nibbles swapped on one side (A)"
-        # Pairs of codes meet in the same products, whichever side is swapped.
-        assert [one["name"] for one in answer[1]["findings"]] == [
+        assert first(answer)["name"].startswith("nibbles swapped on one side")
+        # Pairs of codes meet in the same products, whichever side is swapped; the order of sums may tell, or not.
+        assert {one["name"] for one in answer[1]["findings"]} == {
             "nibbles swapped on one side (A)",
             "nibbles swapped on one side (B)",
-        ]
+        }
         assert "2 causes give this output" in answer[1]["notes"][0]
         placed = tmp_path / "placed.npy"
         np.save(placed, image)
