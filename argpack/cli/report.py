@@ -34,7 +34,7 @@ def header(check: Check, *, colour: bool = False) -> str:
         ("problem", problem_text(check.problem)),
         (
             "launch",
-            f"{_times(launch.grid)} workgroups of {_times(launch.block)} work-items{_some(launch)}",
+            f"{times(launch.grid)} workgroups of {times(launch.block)} work-items{_some(launch)}",
         ),
         *(("extent", text) for text in beyond(load_workloads(check.family).extents(check.problem))),
         *(("memory" if i == 0 else "", text) for i, text in enumerate(check.workload.notes)),
@@ -246,7 +246,8 @@ def _some(launch: Launch) -> str:
     return "" if launch.workgroups is None else f"; {len(launch.workgroups):,} of them run"
 
 
-def _times(counts: tuple[int, ...]) -> str:
+def times(counts: tuple[int, ...]) -> str:
+    """`2 x 1 x 1`."""
     return " x ".join(str(count) for count in counts)
 
 

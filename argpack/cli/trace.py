@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from argpack.cli.checking import Check
     from argpack.launch import Launch
+    from argpack.trace.findings import Finding
+    from argpack.trace.trace import Trace
 
 # Problems of this many times the work of the default one are large: their arguments are changed in the default one.
 _LARGE = 4
@@ -27,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     problem.add_arguments(parser, required=False)
     situation.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", metavar="FILE", help="also write a page with pictures and the code")
     parser.set_defaults(backend="emulator", repeat=None, workgroups=None)
 
 
@@ -40,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     from argpack.trace.findings import Severity, findings
     from argpack.trace.trace import trace
 
+    if args.html:
+        output.check_new(args.html, force=args.force)
     check = prepare_check(resolve(args.kernel, root=args.kernels), args)
     if not args.json:
         print(report.header(check, colour=output.colour()), end="", flush=True)
@@ -52,11 +58,36 @@ def run(args: argparse.Namespace) -> int:
             showing=Progress,
         )
     found = findings(traced)
+    if args.html:
+        output.write_file(_page(check, traced, found).encode(), args.html, force=args.force)
     if args.json:
         print(report.json_text(trace_json.as_json(check, traced, found)), end="")
     else:
         print(trace_report.text(check, traced, found, colour=output.colour()), end="")
     return int(any(finding.severity is Severity.WRONG for finding in found))
+
+
+def _page(check: Check, traced: Trace, found: Sequence[Finding]) -> str:
+    from argpack.cli import report, trace_report
+    from argpack.trace.page import to_html
+
+    problem, launch = check.problem, traced.observed.launch
+    facts = [
+        ("family", check.family.title),
+        ("file", f"{check.path.name} ({check.code_object.target})"),
+        ("problem", report.problem_text(problem)),
+        ("grid", f"{report.times(launch.grid)} workgroups of {report.times(launch.block)} work-items"),
+        *(("memory" if i == 0 else "", note) for i, note in enumerate(check.workload.notes)),
+        *(("forced" if i == 0 else "", text) for i, text in enumerate(check.workload.overridden)),
+    ]
+    return to_html(
+        traced,
+        found,
+        check.family.schema,
+        facts=facts,
+        row_counts=(problem.m, problem.n, problem.k),
+        elsewhere=trace_report.perturbed_problem(check, traced),
+    )
 
 
 def _is_large(check: Check) -> bool:

@@ -185,7 +185,7 @@ def _effect(experiment: Experiment) -> str:
         tried = " ".join(f"0x{fill:02x}" for fill in experiment.changed)
         return f"; without effect on the output (tried {tried})"
     effects = ", ".join(
-        f"0x{fill:02x} there changes {_bytes(count)}" if count else f"0x{fill:02x} none"
+        f"0x{fill:02x} there changes {_bytes(count) if count else 'nothing'}"
         for fill, count in experiment.changed.items()
     )
     return f"; it matters: {effects} of the output"

@@ -56,7 +56,7 @@ class Order(enum.StrEnum):
     OWN = "one wave, and the first access was not waited for"
     # A read that was issued and a load from memory that was issued after it: the load takes far longer, but nothing
     # in the instruction set promises that it comes second.
-    TIMED = "the first is a read still under way when the load that overwrites it is issued"
+    TIMED = "the first, a read, is still under way when the load that overwrites it is issued: time alone orders them"
 
 
 class Race(NamedTuple):
