@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from argpack.contract.sizes import ROWS, STEP
-from argpack.contract.trials import SCALE_ROWS, problem_text
+from argpack.contract.trials import problem_text
 from argpack.contract.values import Limit
 from argpack.errors import InputError
-from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, k_slices, round_up
+from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, SCALE_ROWS, k_slices, round_up
 from argpack.families.aiter_f4gemm.judge import SENTINEL
 from argpack.families.family import Problem
 
@@ -62,7 +62,10 @@ def reach(trials: Trials, n: int, *, splits: bool) -> dict[str, Limit]:
     }
     if needed != rows:
         rows = needed
-        done = _run(trials, cases, rows, splits=splits)
+        done = [
+            trial if not _scales_over_read(trial) else _run(trials, [trial.problem], rows, splits=splits)[0]
+            for trial in done
+        ]
     sizes = ", ".join(f"{m} x {wide}" for m, wide in shapes)
     ks = ", ".join(f"K={k}" + (f" log2_k_split={log2}" if log2 else "") for k, log2 in depths)
     problems = (f"M x N of {sizes}; each with {ks}",)
@@ -70,8 +73,16 @@ def reach(trials: Trials, n: int, *, splits: bool) -> dict[str, Limit]:
     for name, buffer in _OVER_READS.items():
         worst = max(done, key=lambda trial: trial.past_end.get(buffer, 0))
         past = worst.past_end.get(buffer, 0)
-        limits[name] = Limit(past, problems, f"most with {problem_text(worst.problem)}" if past else "")
+        why = f"{problem_text(worst.problem)}; {_matters(trials, worst, rows, past)}" if past else ""
+        limits[name] = Limit(past, problems, why)
     return limits
+
+
+def _matters(trials: Trials, worst: Trial, rows: dict[str, int], past: int) -> str:
+    """Whether what lies behind the buffers gets into the output: the launch again, with bytes there that would show."""
+    before = 0 if worst.problem.log2_k_split else SENTINEL
+    again = trials.run(worst.problem, slices=worst.slices, before=before, dense=True, behind=past, **rows)
+    return "what lies there is used" if again.wrong() else "what lies there changes no output"
 
 
 def _run(trials: Trials, cases: Sequence[Problem], rows: dict[str, int], *, splits: bool) -> list[Trial]:
@@ -85,6 +96,10 @@ def _run(trials: Trials, cases: Sequence[Problem], rows: dict[str, int], *, spli
             raise InputError(f"{variant.name}: {problem_text(case)}: {wrong}")
         done.append(trial)
     return done
+
+
+def _scales_over_read(trial: Trial) -> bool:
+    return not trial.past_end.keys().isdisjoint({"ScaleA", "ScaleB"})
 
 
 def _rows_needed(done: Sequence[Trial], buffer: str, *, most: int) -> int:

@@ -6,7 +6,7 @@ From the family come the arguments, the layouts of the operands and the tile tha
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +14,14 @@ import numpy as np
 from argpack.contract.reach import Reach
 from argpack.errors import UnsupportedError
 from argpack.families.aiter_f4gemm.cross_check import cross_check
-from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, round_up
+from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_ROWS, round_up
 from argpack.families.aiter_f4gemm.judge import SENTINEL
 from argpack.families.aiter_f4gemm.launches import Plan, build
 from argpack.families.aiter_f4gemm.names import unmeasured
 from argpack.families.aiter_f4gemm.operands import Operands, random_operands
 from argpack.families.aiter_f4gemm.placement import Placement
 from argpack.families.choice import family_of_kernel
+from argpack.launch import Buffer
 from argpack.launch.emulator_backend import EmulatorBackend
 from argpack.numerics import Reference, bf16_to_float32, compare, mxfp4_gemm_reference
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from argpack.families.aiter_f4gemm.names import Variant
     from argpack.launch import Launch
 
-SCALE_ROWS = 32  # rows of a tile of scales
+_OPERANDS = ("A", "B", "ScaleA", "ScaleB")
+_GARBAGE = 0xFF  # NaN as a scale, -6 twice as packed fp4
 Slices = tuple[tuple[int, int], ...]
 
 
@@ -138,14 +140,17 @@ class Trials:
         scale_a_rows: int = SCALE_ROWS,
         scale_b_rows: int = SCALE_ROWS,
         dense: bool = False,
+        behind: int = 0,
     ) -> Trial:
         """Run a problem: `slices` along z (default: one, all of K), D filled with bf16 bits `before`, scales padded
-        with byte `pad` to multiples of so many rows. Rows of D have room behind N, unless `dense`.
+        with byte `pad` to multiples of so many rows. Rows of D have room behind N, unless `dense`. `behind` bytes
+        follow each operand: large numbers, and NaN behind the scales.
         """
         slices = slices or ((0, problem.k),)
         plan = self._plan(problem, slices, pad=pad, rows=(scale_a_rows, scale_b_rows), dense=dense)
         operands = self._operands(problem)
-        result = self._backend.run(self._launch(plan, operands, before))
+        launch = self._launch(plan, operands, before)
+        result = self._backend.run(_followed(launch, behind) if behind else launch)
         bits = result.buffers["D"].view(np.uint16).reshape(plan.d_rows, plan.d_row_stride)
         return Trial(
             problem=problem,
@@ -190,6 +195,16 @@ class Trials:
         return build(
             self._code_object, self._kernel, plan, operands, output=output, initialised=before != SENTINEL
         )
+
+
+def _followed(launch: Launch, size: int) -> Launch:
+    """The launch with `size` bytes behind each operand that would show in any output that used them."""
+    garbage = np.full(size, _GARBAGE, np.uint8)
+    buffers = tuple(
+        Buffer(buffer.name, np.concatenate([buffer.data, garbage])) if buffer.name in _OPERANDS else buffer
+        for buffer in launch.buffers
+    )
+    return replace(launch, buffers=buffers)
 
 
 def problem_text(problem: Problem) -> str:

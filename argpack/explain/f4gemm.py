@@ -134,9 +134,9 @@ def scene(
         tile=(variant.tile_m, variant.tile_n),
         block=BLOCK,
         form=FORM,
-        rows=max(rows, round_up(problem.m, limits.SCALE_ROWS if variant.preshuffled else limits.PLAIN_ROWS)),
+        rows=max(rows, round_up(problem.m, limits.output_rows(variant))),
         stride=stride,
-        writes_whole_tiles=not variant.preshuffled,
+        writes_whole_tiles=limits.writes_whole_tiles(variant),
         pointers=POINTERS,
         stride_field=STRIDE_FIELD,
         placed={
@@ -211,8 +211,8 @@ def _scales(variant: Variant, logical: Mapping[str, NDArray[np.generic]]) -> sca
         layout=layout_named(SCALE_LAYOUT),
         pad=SCALE_PAD,
         rows={
-            "ScaleA": limits.SCALE_ROWS if variant.preshuffled else limits.PLAIN_ROWS,
-            "ScaleB": limits.SCALE_ROWS,
+            "ScaleA": limits.scale_rows(variant)[0],
+            "ScaleB": limits.scale_rows(variant)[1],
         },
         columns=SCALE_COLUMNS,
     )

@@ -34,13 +34,23 @@ class Model:
     adds: str = "never"
     past_end: object = None  # a function of the problem and the rows of both scales
     row_pad_matters: bool = False
+    uses_what_is_behind: bool = False
 
     def __post_init__(self):
         self.variant = Variant("model", *self.tile, preshuffled=True, splits_k=False, applies_alpha=False)
         self.ran = []
 
     def run(
-        self, problem, *, slices=None, before=SENTINEL, pad=0, scale_a_rows=32, scale_b_rows=32, dense=False
+        self,
+        problem,
+        *,
+        slices=None,
+        before=SENTINEL,
+        pad=0,
+        scale_a_rows=32,
+        scale_b_rows=32,
+        dense=False,
+        behind=0,
     ):
         self.ran.append(problem)
         slices = slices or ((0, problem.k),)
@@ -63,6 +73,8 @@ class Model:
         beside[:rows, :columns] = True
         beside[: problem.m, : problem.n] = False
         bits[beside] = 0x3F80
+        if behind and self.uses_what_is_behind:
+            bits[0, 0] = 0x7FC0
         past = self.past_end(problem, scale_a_rows, scale_b_rows) if self.past_end else {}
         return Trial(
             problem=problem,

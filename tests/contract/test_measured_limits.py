@@ -106,7 +106,13 @@ def test_scales_get_the_rows_that_are_read_and_what_is_left_is_an_over_read():
         "over_read_scale_a": 0,
         "over_read_scale_b": 0,
     }
-    assert limits["over_read_b"].why == "most with M=2 N=128 K=288"
+    assert limits["over_read_b"].why == "M=2 N=128 K=288; what lies there changes no output"
+
+
+def test_an_over_read_that_gets_into_the_output_is_told_apart():
+    model = Model(past_end=lambda p, a, b: {"A": 64}, uses_what_is_behind=True)
+    limits = padding.reach(model, 32, splits=False)
+    assert limits["over_read_a"].why == "M=1 N=32 K=32; what lies there is used"
 
 
 def test_an_over_read_that_no_rows_of_a_tile_cover_is_left_as_one():

@@ -1,5 +1,7 @@
 """f4gemm launches as they are prepared, and verdicts on outputs made without any kernel."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -160,7 +162,21 @@ class TestLaunch:
         notes = " / ".join(prepared(small, PROBLEM).notes)
         assert "scales of A: 40 x 10 e8m0, scale_32x8, padded to 64 x 16 with 0x00" in notes
         assert "B: 64 x 320 fp4, weight_16x16" in notes
-        assert "reads past the end of B, by up to 16384 bytes" in " ".join(prepared(plain, SPLIT_OFF).notes)
+        notes = " / ".join(prepared(plain, SPLIT_OFF).notes)
+        assert "this kernel writes D to the end of its last 256 rows" in notes
+        assert (
+            "reads past the end, at most where it was measured: of A by 159,104 bytes, B by 368 bytes"
+            in notes
+        )
+        assert "past the end" not in " ".join(prepared(small, PROBLEM).notes)
+
+    def test_limits_of_another_code_object_of_the_same_name_are_said_to_be_of_another(self, small):
+        other = dataclasses.replace(small, sha256="0" * 64)
+        assert "another code object" not in " ".join(prepared(small, PROBLEM).notes)
+        assert prepared(other, PROBLEM).notes[-1] == (
+            "limits were measured on another code object of this name (sha256 c8eb89ab72a40ffb...): "
+            "`argpack contract` measures this one"
+        )
 
     @pytest.mark.parametrize(
         ("log2", "note"),
@@ -178,7 +194,7 @@ class TestLaunch:
         workload = prepared(splitting, Problem(m=40, n=256, k=256, log2_k_split=1))
         assert workload.launch.grid[2] == 1
         assert buffers(workload)["D"].initialised
-        assert "zeroed, 1 slice of K adds to it in any order" in workload.notes[-1]
+        assert "zeroed, 1 slice of K adds to it in any order" in " ".join(workload.notes)
 
 
 SPLIT_OFF = changed(SPLIT, log2_k_split=0)

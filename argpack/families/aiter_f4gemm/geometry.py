@@ -16,6 +16,7 @@ BLOCK = (256, 1, 1)  # work-items
 K_STEP = 256  # elements of K that a kernel advances by
 SCALE_BLOCK = 32  # elements of K that share a scale
 SCALE_COLUMNS = 8  # scale columns are padded to a multiple of this
+SCALE_ROWS = 32  # rows of a tile of scales
 
 
 def slice_length(k: int, log2_k_split: int) -> int:

@@ -1,8 +1,8 @@
 """What an f4gemm kernel cannot compute and does not say: it gives wrong numbers or writes elsewhere,
 silently.
 
-None of this is documented upstream. It was measured by running the 35 code objects, except for the 32-bit
-extents, which were read in their prologues: `s_mul_i32` gives the size of each buffer resource.
+None of this is documented upstream. It was measured by running the 35 code objects, see `usage.brief_of`, except for
+the 32-bit extents, which were read in their prologues: `s_mul_i32` gives the size of each buffer resource.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import math
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
-from argpack.families.aiter_f4gemm.geometry import BLOCK, SCALE_BLOCK, SCALE_COLUMNS, grid, round_up
+from argpack.families.aiter_f4gemm.geometry import (
+    BLOCK,
+    SCALE_BLOCK,
+    SCALE_COLUMNS,
+    SCALE_ROWS,
+    grid,
+    round_up,
+)
+from argpack.families.aiter_f4gemm.usage import brief_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +27,6 @@ if TYPE_CHECKING:
     from argpack.families.aiter_f4gemm.names import Variant
     from argpack.families.family import Problem
 
-SCALE_ROWS = 32  # and rows to this
-PLAIN_ROWS = 256  # what the kernel with row-major B pads rows of D and of A's scales to
-PLAIN_B_OVERREAD = 4 * 4096  # bytes past the end of B that it reads, at most
-
-_N_MULTIPLE = {(192, 256): 256, (224, 256): 256, (256, 256): 256, (128, 512): 512}
 # These two make one buffer resource of a whole matrix, the others one of a tile's rows.
 _WHOLE_MATRIX = (256, 256)
 _U32 = 1 << 32
@@ -31,7 +34,30 @@ _U32 = 1 << 32
 
 def n_multiple(variant: Variant) -> int:
     """What N must be a multiple of: 32, 256 or 512. Otherwise stores run over into the next row of D."""
-    return _N_MULTIPLE.get((variant.tile_m, variant.tile_n), 32)
+    return brief_of(variant.name).n_multiple
+
+
+def output_rows(variant: Variant) -> int:
+    """D is allocated in multiples of this many rows: as far as the kernel writes, and some to see stray writes in."""
+    return max(SCALE_ROWS, brief_of(variant.name).d_row_multiple)
+
+
+def writes_whole_tiles(variant: Variant) -> bool:
+    """Whether rows of D behind M are written."""
+    return brief_of(variant.name).d_row_multiple > 1
+
+
+def scale_rows(variant: Variant) -> tuple[int, int]:
+    """Rows of the scales of A and of B are padded to multiples of these, so that nothing behind them is read."""
+    brief = brief_of(variant.name)
+    return brief.scale_a_rows, brief.scale_b_rows
+
+
+def over_reads(variant: Variant) -> tuple[str, ...]:
+    """`A by 159104 bytes` and so on, for each operand that the kernel reads past the end of; the most that was seen."""
+    names = ("A", "B", "the scales of A", "the scales of B")
+    past = zip(names, brief_of(variant.name).over_reads, strict=True)
+    return tuple(f"{name} by {size:,} bytes" for name, size in past if size)
 
 
 def check_problem(problem: Problem) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from argpack.errors import InputError
-from argpack.families.aiter_f4gemm.usage import usage
-from argpack.families.family import Usage
+from argpack.families.aiter_f4gemm.usage import brief_of
 
 _PREFIX = "f4gemm_bf16_per1x32Fp4_"
 
@@ -41,10 +40,8 @@ def parse(kernel_name: str) -> Variant:
     among the 35 kernels measured: what such a kernel reads and where it stops is not known.
     """
     variant = unmeasured(kernel_name)
-    use = usage(variant.name)
-    return variant._replace(
-        splits_k=use["log2_k_split"] is Usage.LIVE, applies_alpha=use["alpha"] is Usage.LIVE
-    )
+    brief = brief_of(variant.name)
+    return variant._replace(splits_k=brief.splits_k, applies_alpha=brief.applies_alpha)
 
 
 def unmeasured(kernel_name: str) -> Variant:

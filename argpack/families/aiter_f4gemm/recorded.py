@@ -11,7 +11,14 @@ import numpy as np
 
 from argpack.errors import InputError
 from argpack.families.aiter_f4gemm import limits
-from argpack.families.aiter_f4gemm.geometry import SCALE_BLOCK, SCALE_COLUMNS, grid, k_slices, round_up
+from argpack.families.aiter_f4gemm.geometry import (
+    SCALE_BLOCK,
+    SCALE_COLUMNS,
+    SCALE_ROWS,
+    grid,
+    k_slices,
+    round_up,
+)
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.placement import SCALE_LAYOUT, b_layout
 from argpack.families.aiter_f4gemm.schema import SCHEMA
@@ -114,5 +121,5 @@ def _scales(
     if padded % SCALE_COLUMNS:
         raise InputError(f"stride_Scale{operand}0: expected a multiple of 8, found {padded}")
     field = f"ptr_Scale{operand}"
-    image, _ = launch.pointed_at(SCHEMA.offset(field), round_up(rows, limits.SCALE_ROWS) * padded, field)
+    image, _ = launch.pointed_at(SCHEMA.offset(field), round_up(rows, SCALE_ROWS) * padded, field)
     return invert(layout_named(SCALE_LAYOUT), image, rows=rows, cols=padded)[:, :columns].copy()

@@ -1,6 +1,6 @@
-"""What each f4gemm kernel does with each argument, measured by tracing the 35 gfx950 code objects of AITER.
+"""What each f4gemm kernel does with each argument, and what else was measured of it: its contract in brief.
 
-"Dead" arguments are loaded from the buffer without any effect on D; "unread" ones are never loaded.
+"Dead" arguments are loaded from the buffer without any effect; "unread" ones are never loaded.
 """
 
 from __future__ import annotations
@@ -9,36 +9,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from argpack.errors import InputError
+from argpack.families.aiter_f4gemm.measured import MEASURED
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.family import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+
+    from argpack.families.aiter_f4gemm.brief import Brief
 
 _PREFIX = "f4gemm_bf16_per1x32Fp4_"
-
-_DEAD = frozenset({"ptr_C", "beta"})
-_UNREAD = frozenset(
-    {"stride_D0", "stride_D1", "stride_C1", "stride_A1", "stride_B1", "stride_ScaleA1", "stride_ScaleB1"}
-)
-_ALPHA_APPLIED = frozenset({"BpreShuffle_256x256", "noBpreShuffle_256x256", "BpreShuffle_128x512"})
-_SPLITS_K = frozenset({"BpreShuffle_256x256", "BpreShuffle_128x512"})
-
-# Output tile of each kernel that was measured: columns by rows.
-_COLUMNS = {
-    32: (128, 256, 384, 512, 640, 768, 896, 1024),
-    64: (128, 256, 384, 512, 640, 768, 896, 1024),
-    96: (128, 256, 384, 512, 640),
-    128: (128, 256, 384, 512),
-    160: (128, 256, 384),
-    192: (128, 256),
-    224: (128, 256),
-    256: (128, 256),
-}
-_MEASURED = frozenset(
-    {f"BpreShuffle_{rows}x{columns}" for rows, tiles in _COLUMNS.items() for columns in tiles}
-    | {"noBpreShuffle_256x256"}
-)
+# The strictest first.
+_USES = {"l": Usage.LIVE, "d": Usage.DEAD, "u": Usage.UNREAD}
 
 
 def usage(kernel_name: str) -> Mapping[str, Usage]:
@@ -48,14 +30,18 @@ def usage(kernel_name: str) -> Mapping[str, Usage]:
     Raises InputError for a kernel that is not one of the 35 measured: what it reads is not known.
     """
     if kernel_name == SCHEMA.name:
-        return _table(alpha=Usage.LIVE, log2_k_split=Usage.LIVE)
-    variant = _variant(kernel_name)
-    if variant not in _MEASURED:
-        raise InputError(f"{kernel_name}: expected one of the 35 kernels {_PREFIX}* that were measured")
-    return _table(
-        alpha=Usage.LIVE if variant in _ALPHA_APPLIED else Usage.DEAD,
-        log2_k_split=Usage.LIVE if variant in _SPLITS_K else Usage.UNREAD,
-    )
+        return _table({brief.uses for brief in MEASURED.values()})
+    return _table({brief_of(kernel_name).uses})
+
+
+def brief_of(kernel_name: str) -> Brief:
+    """The contract of a kernel in brief, its name mangled or not. Raises InputError for one that was not measured."""
+    found = MEASURED.get(_variant(kernel_name))
+    if found is None:
+        raise InputError(
+            f"{kernel_name}: expected one of the {len(MEASURED)} kernels {_PREFIX}* that were measured"
+        )
+    return found
 
 
 def _variant(kernel_name: str) -> str:
@@ -69,9 +55,8 @@ def _variant(kernel_name: str) -> str:
     return variant if not scope else ""
 
 
-def _table(*, alpha: Usage, log2_k_split: Usage) -> Mapping[str, Usage]:
-    table = {field.name: Usage.LIVE for field in SCHEMA.fields}
-    table.update(dict.fromkeys(_DEAD, Usage.DEAD))
-    table.update(dict.fromkeys(_UNREAD, Usage.UNREAD))
-    table.update(alpha=alpha, log2_k_split=log2_k_split)
-    return MappingProxyType(table)
+def _table(uses: Iterable[str]) -> Mapping[str, Usage]:
+    """The strictest use of each field among `uses`."""
+    columns = zip(*uses, strict=True)
+    strictest = (next(_USES[letter] for letter in _USES if letter in column) for column in columns)
+    return MappingProxyType(dict(zip((field.name for field in SCHEMA.fields), strictest, strict=True)))

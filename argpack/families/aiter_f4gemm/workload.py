@@ -20,7 +20,7 @@ from argpack.families.aiter_f4gemm.operands import RandomRows
 from argpack.families.aiter_f4gemm.placement import Placement, b_layout, misplacements
 from argpack.families.aiter_f4gemm.recorded import expected_output
 from argpack.families.aiter_f4gemm.schema import SCHEMA
-from argpack.families.aiter_f4gemm.usage import usage
+from argpack.families.aiter_f4gemm.usage import brief_of, usage
 from argpack.families.family import Problem, Workload
 from argpack.families.overrides import contradictions
 from argpack.families.sampling import sample_tiles
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argpack.codeobject import CodeObject, Kernel
+    from argpack.families.aiter_f4gemm.names import Variant
 
 __all__ = [
     "Placement",
@@ -86,7 +87,7 @@ def prepare(
     cross_check(kernel)
     slices = k_slices(variant, problem)
     # It adds to D where it is told to split, even where a single slice is left.
-    accumulates = variant.splits_k and problem.log2_k_split > 0
+    accumulates = brief_of(variant.name).adds(problem.log2_k_split)
     if not zero_output and not accumulates:
         raise InputError(
             f"{kernel.name}: only a launch that splits K has its output zeroed, and this one does not"
@@ -106,15 +107,15 @@ def prepare(
         reasons.append(f"D is not zeroed, and {_adding(slices)} to what is there")
     if reasons and not force:
         raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
-    rows = limits.SCALE_ROWS if variant.preshuffled else limits.PLAIN_ROWS
+    scale_a_rows, scale_b_rows = limits.scale_rows(variant)
     plan = Plan(
         variant=variant,
         problem=problem,
         slices=slices,
-        d_rows=round_up(problem.m, rows),
+        d_rows=round_up(problem.m, limits.output_rows(variant)),
         d_row_stride=row_stride,
-        scale_a_rows=rows,
-        scale_b_rows=limits.SCALE_ROWS,
+        scale_a_rows=scale_a_rows,
+        scale_b_rows=scale_b_rows,
         placement=placement,
         overrides=overrides,
     )
@@ -128,14 +129,14 @@ def prepare(
         operands,
         output,
         slices,
-        padding_kept=variant.preshuffled,
+        padding_kept=not limits.writes_whole_tiles(variant),
         sample=None if plan.tiles is None else Sample(plan.tiles, (variant.tile_m, variant.tile_n)),
     )
     buffers = (output_buffer(plan, output), *input_buffers(plan, operands))
     return Workload(
         launch=assemble(code_object, kernel, plan, buffers),
         judge=functools.partial(judge, expected),
-        notes=_notes(plan, zeroed=zeroed),
+        notes=(*_notes(plan, zeroed=zeroed), *_other_code(code_object, variant)),
         overridden=tuple(reasons),
         output=regions.output(plan),
         spill=regions.spill(plan),
@@ -173,13 +174,20 @@ def _notes(plan: Plan, *, zeroed: bool) -> tuple[str, ...]:
     if (plan.d_rows, plan.d_row_stride) != (problem.m, problem.n):
         room = f" in {plan.d_rows} x {plan.d_row_stride} allocated"
     notes.append(f"D: {problem.m} x {problem.n} bf16{room}, {filling}")
-    if not variant.preshuffled:
-        notes.append(
-            "this kernel writes whole tiles of D and reads past the end of B, by up to "
-            f"{limits.PLAIN_B_OVERREAD} bytes"
-        )
+    if limits.writes_whole_tiles(variant):
+        notes.append(f"this kernel writes D to the end of its last {limits.output_rows(variant)} rows")
+    if past := limits.over_reads(variant):
+        notes.append(f"reads past the end, at most where it was measured: of {', '.join(past)}")
     return tuple(notes)
 
 
 def _adding(slices: tuple[tuple[int, int], ...]) -> str:
     return "1 slice of K adds" if len(slices) == 1 else f"{len(slices)} slices of K add"
+
+
+def _other_code(code_object: CodeObject, variant: Variant) -> tuple[str, ...]:
+    measured = brief_of(variant.name).code_object
+    if code_object.sha256.startswith(measured):
+        return ()
+    note = f"limits were measured on another code object of this name (sha256 {measured}...)"
+    return (f"{note}: `argpack contract` measures this one",)
