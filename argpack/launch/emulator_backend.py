@@ -122,16 +122,16 @@ class EmulatorBackend:
     def _ready(self, launch: Launch) -> tuple[DeviceMemory, Program]:
         """A memory with room for each buffer, and the kernel's code bound to it."""
         sizes = _sizes(launch)
+        placed, needed = lay_out(sizes)
         if self._kept is not None:
             code_object, kernel, memory, program = self._kept
-            placed, needed = lay_out(sizes)
             if code_object is launch.code_object and kernel is launch.kernel and needed <= memory.capacity:
                 memory.place(placed)
                 return memory, program
         memory = DeviceMemory(sizes)
         program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
         self._kept = None
-        if memory.capacity <= _KEPT:
+        if needed <= _KEPT:
             self._kept = (launch.code_object, launch.kernel, memory, program)
         return memory, program
 

@@ -12,7 +12,7 @@ from argpack.emulator import schedule
 from argpack.errors import InputError, UnsupportedError
 from argpack.families import Problem
 from argpack.families.aiter_f4gemm.workload import prepare
-from argpack.launch import Buffer, Launch, Relocation
+from argpack.launch import Buffer, Launch, Relocation, emulator_backend
 from argpack.launch.emulator_backend import EmulatorBackend
 
 PREFIX = "gfx950/f4gemm/f4gemm_bf16_per1x32Fp4_"
@@ -230,3 +230,16 @@ def test_a_launch_that_needs_more_memory_than_the_first_gets_it(copy):
     large = np.zeros(device_memory._SMALLEST, np.uint8)
     result = backend.run(dataclasses.replace(first, buffers=(Buffer("large", large), *first.buffers)))
     assert result.buffers["B"].tolist() == [*range(256), *[0xEE] * 4]
+
+
+def test_the_next_launch_of_a_kernel_compiles_nothing(copy, monkeypatch):
+    loaded = []
+    load = emulator_backend.load
+    monkeypatch.setattr(
+        emulator_backend, "load", lambda *args, **options: loaded.append(args) or load(*args, **options)
+    )
+    backend = EmulatorBackend(processes=1)
+    launch = copy()
+    for _ in range(3):
+        backend.run(launch)
+    assert len(loaded) == 1
