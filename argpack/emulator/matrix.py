@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.emulator.products import TILE, Capture, Part, Sharing, gather, multiply
+from argpack.emulator.captures import Capture, Part, Sharing, capture
+from argpack.emulator.products import TILE, gather, multiply
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _ENOUGH = 12 * 1024
 _DEPTH = 2
 _CAPTURE = 64 * 16
+# Fewer waves than this do not ask again and again who of them share an operand where once none did.
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,15 +94,18 @@ class MatrixQueue:
     waiting_products: int = 0
     held: tuple[tuple[int, ...], ...] | None = None
     tile: NDArray[np.float32] | None = None
-    row_sharing: Sharing | None = None
-    column_sharing: Sharing | None = None
+    guesses: dict[int, Sharing] = field(default_factory=dict)
 
     def capture(self, fragment: Fragment, quads: NDArray[np.uint32], *, unchanged: bool) -> None:
         """Keep a fragment's present value; one that is `unchanged` in this stretch of code may be known already."""
         found = self.known.get(fragment) if unchanged else None
         if found is None:
             scale = quads[fragment.scale >> 2, :, :, fragment.scale & 3] >> np.uint32(8 * fragment.byte)
-            found = Capture(registers(quads, fragment.register), scale.astype(np.uint8))
+            found = capture(
+                registers(quads, fragment.register), scale.astype(np.uint8), self._guesses(fragment.register)
+            )
+            if found.sharing.shared or quads.shape[1] < _FEW:
+                self.guesses[fragment.register] = found.sharing
         self.staged.append(found)
 
     def extend(self, products: tuple[Product, ...], quads: NDArray[np.uint32]) -> None:
@@ -120,12 +126,16 @@ class MatrixQueue:
 
     def take(self, part: Part) -> MatrixQueue:
         """The queue of some of the waves, which wait on: what is added in one part must not depend on who else left."""
-        taken: dict[int, Capture] = {}
+        captures: dict[Capture, Capture] = {}
+        sharings: dict[Sharing, tuple[Sharing, NDArray[np.intp]]] = {}
 
-        def of(capture: Capture) -> Capture:
-            if id(capture) not in taken:
-                taken[id(capture)] = capture.take(part)
-            return taken[id(capture)]
+        def of(old: Capture) -> Capture:
+            if old not in captures:
+                if old.sharing not in sharings:
+                    sharings[old.sharing] = old.sharing.take(part)
+                sharing, values = sharings[old.sharing]
+                captures[old] = Capture(old.packed[values], old.scale[values], sharing)
+            return captures[old]
 
         return MatrixQueue(
             known={fragment: of(capture) for fragment, capture in self.known.items()},
@@ -154,13 +164,17 @@ class MatrixQueue:
                     _store(self.tile, self.held, quads)
                 self.held, self.tile = stage.accumulators, _load(stage.accumulators, quads)
             assert self.tile is not None  # noqa: S101  set together with `held`
-            rows, self.row_sharing = gather(self._captures(stage.rows), self.row_sharing)
-            columns, self.column_sharing = gather(self._captures(stage.columns), self.column_sharing)
+            rows, columns = gather(self._captures(stage.rows)), gather(self._captures(stage.columns))
             multiply(self.tile, rows, columns)
         captures = [captured for _, captured in self.entries]
         self.entries = [(p, c) for p, c in zip(plan.left, captures, strict=True) if p]
         self.waiting_bytes = plan.left_captures * _CAPTURE
         self.waiting_products = sum(map(len, plan.left))
+
+    def _guesses(self, register: int) -> tuple[Sharing, ...]:
+        """Who may share the value of this operand: those who did last, else those who share another."""
+        last = self.guesses.get(register)
+        return (last,) if last else tuple(dict.fromkeys(self.guesses.values()))
 
     def _accumulators(self) -> int:
         return len({product.accumulator for products, _ in self.entries for product in products})
@@ -178,9 +192,9 @@ class MatrixQueue:
 
 
 def registers(quads: NDArray[np.uint32], first: int) -> NDArray[np.uint32]:
-    """A copy of four consecutive VGPRs, uint32 (wave, lane, 4)."""
+    """Four consecutive VGPRs, uint32 (wave, lane, 4), contiguous."""
     if first % 4 == 0:
-        return np.array(quads[first >> 2])
+        return np.ascontiguousarray(quads[first >> 2])
     return np.stack([quads[r >> 2, :, :, r & 3] for r in range(first, first + 4)], axis=-1)
 
 

@@ -1,21 +1,24 @@
 """Captured operands decoded and multiplied: what a stage of the matrix queue comes down to.
 
-Waves that share rows of A or of B (neighbours in a workgroup, workgroups in a row of the grid) hold the same packed
-bytes. Each distinct operand is decoded once; every wave still does its own multiplication, of the same shape as if it
-were alone, so results do not depend on who shares what.
+Each distinct operand is decoded once; every wave still does its own multiplication, of the same shape as if it were
+alone, so results do not depend on who shares what.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from argpack.emulator.captures import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from argpack.emulator.captures import Capture
 
 TILE = 16
 # float32 bytes of operands decoded at once: where operands are shared, and where they are not and the cache counts.
@@ -32,39 +35,6 @@ _PAIRS_64 = np.ascontiguousarray(_PAIRS.astype(np.float64)).view(np.complex128)[
 _SCALES_64 = np.r_[np.ldexp(1.0, np.arange(255) - 127), np.nan]
 _SCALES_32 = np.r_[np.ldexp(np.float32(1), np.arange(255) - 127), np.float32(np.nan)].astype(np.float32)
 
-# Any odd numbers do: equal marks are only a hint, equality is checked.
-_WEIGHTS = (np.random.default_rng(0).integers(0, 1 << 63, 136, dtype=np.uint64) << np.uint64(1)) | np.uint64(
-    1
-)
-
-
-# Some of the waves of a group.
-Part = slice | NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Capture:
-    """A fragment's value: `packed` uint32 (wave, lane, 4), `scale` uint8 (wave, lane)."""
-
-    packed: NDArray[np.uint32]
-    scale: NDArray[np.uint8]
-
-    def take(self, part: Part) -> Capture:
-        """The value of some of the waves."""
-        return Capture(self.packed[part], self.scale[part])
-
-    @cached_property
-    def mark(self) -> NDArray[np.uint64]:
-        """A number per wave, uint64 (wave,): equal where the wave's value is equal, and hardly ever else."""
-        words = self.packed.reshape(len(self.packed), -1).view(np.uint64)
-        scales = self.scale.view(np.uint64)
-        return np.asarray(words @ _WEIGHTS[:128] + scales @ _WEIGHTS[128:])
-
-    def same(self, of_wave: NDArray[np.intp]) -> bool:
-        """Whether each wave's value is that of wave `of_wave[wave]`."""
-        packed, scale = self.packed.reshape(len(self.packed), -1).view(np.uint64), self.scale
-        return bool((packed == packed[of_wave]).all() and (scale == scale[of_wave]).all())
-
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -78,47 +48,23 @@ class Operand:
     of_wave: NDArray[np.intp]
 
 
-# The first wave of each distinct value, and for each wave the number of its value.
-Sharing = tuple[NDArray[np.intp], NDArray[np.intp]]
-
-
-def gather(grid: list[list[Capture]], guess: Sharing | None) -> tuple[Operand, Sharing]:
-    """The operand that captures make: grid[r][t] has rows 16 · r and up, elements 128 · t and up of K.
-
-    `guess` is who shared with whom last time: mostly true again, and checked.
-    """
-    captures = [capture for row in grid for capture in row]
-    sharing = guess if guess and _holds(captures, guess) else _distinct(captures)
-    first_wave, of_wave = sharing
-    count, size, depth = len(first_wave), len(grid), len(grid[0])
+def gather(grid: list[list[Capture]]) -> Operand:
+    """The operand that captures make: grid[r][t] has rows 16 · r and up, elements 128 · t and up of K."""
+    sharing = together([capture for row in grid for capture in row])
+    count, size, depth = len(sharing.first), len(grid), len(grid[0])
     # Lane l holds row l % 16 and the 32 elements of K from 32 · (l / 16): 16 bytes, moved as one item.
     packed = np.empty((count, size, TILE, depth, 4), dtype=np.complex128)
     scales = np.empty((count, size, TILE, depth, 4), dtype=np.uint8)
     for r, row in enumerate(grid):
         for t, capture in enumerate(row):
-            items = capture.packed.view(np.complex128)[..., 0][first_wave]
+            items, scale = capture.packed.view(np.complex128)[..., 0], capture.scale
+            if capture.sharing is not sharing:
+                value = capture.sharing.of_wave[sharing.first]
+                items, scale = items[value], scale[value]
             packed[:, r, :, t] = items.reshape(count, 4, TILE).transpose(0, 2, 1)
-            scales[:, r, :, t] = capture.scale[first_wave].reshape(count, 4, TILE).transpose(0, 2, 1)
+            scales[:, r, :, t] = scale.reshape(count, 4, TILE).transpose(0, 2, 1)
     octets = packed.view(np.uint8).reshape(count, size * TILE, -1)
-    return Operand(octets, scales.reshape(count, size * TILE, -1), of_wave), sharing
-
-
-def _holds(captures: list[Capture], sharing: Sharing) -> bool:
-    first_wave, of_wave = sharing
-    if len(of_wave) != len(captures[0].packed) or len(first_wave) == len(of_wave):
-        return False
-    representative = first_wave[of_wave]
-    return all(capture.same(representative) for capture in captures)
-
-
-def _distinct(captures: list[Capture]) -> Sharing:
-    marks = np.zeros(len(captures[0].packed), dtype=np.uint64)
-    for number, capture in enumerate(captures):
-        marks += capture.mark * _WEIGHTS[number % 128]
-    _, first_wave, of_wave = np.unique(marks, return_index=True, return_inverse=True)
-    sharing = (first_wave, of_wave)
-    alone = np.arange(len(marks), dtype=np.intp)
-    return sharing if _holds(captures, sharing) else (alone, alone)
+    return Operand(octets, scales.reshape(count, size * TILE, -1), sharing.of_wave)
 
 
 def multiply(tile: NDArray[np.float32], rows: Operand, columns: Operand) -> None:
@@ -158,10 +104,10 @@ def _decoded(
     how: Callable[[NDArray[np.uint8], NDArray[np.uint8], type[np.floating[Any]]], NDArray[Any]],
 ) -> tuple[NDArray[Any], list[int]]:
     """The values that some waves need, decoded, and which of them each of these waves has."""
+    if len(waves) == len(operand.of_wave):
+        return how(operand.packed, operand.scales, number), operand.of_wave.tolist()
     needed, of_wave = np.unique(operand.of_wave[waves], return_inverse=True)
-    whole = len(needed) == len(operand.packed)
-    packed = operand.packed if whole else operand.packed[needed]
-    return how(packed, operand.scales if whole else operand.scales[needed], number), of_wave.tolist()
+    return how(operand.packed[needed], operand.scales[needed], number), of_wave.tolist()
 
 
 def _too_large(operand: Operand) -> NDArray[np.bool_]:

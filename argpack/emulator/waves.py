@@ -86,7 +86,8 @@ class Waves:
         part = _run(chosen)
         group = Waves(
             self.sgpr[:, part],
-            self.quads[:, part],
+            # Picked waves would otherwise lie wave by wave.
+            self.quads[:, part] if isinstance(part, slice) else self.quads.compress(part, axis=1),
             self.scc[part],
             self.workgroup[part],
             self.lds,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrix_model import NAME, accumulator_lanes, fragment, zero
 
-from argpack.emulator import matrix, products
+from argpack.emulator import captures, matrix, products
 from argpack.emulator.waves import LANES
 
 # Operands of rows start at v0, v4 and v8, of columns at v16, v20 and v24; scales lie in v32 to v35; data that may be
@@ -269,7 +269,7 @@ def test_results_of_a_wave_do_not_depend_on_its_neighbours(assembler, large_scal
 def test_operands_that_only_seem_to_be_shared_are_told_apart(assembler, monkeypatch):
     code = assembler.code("\n".join(step.text() for step in grid(2, 2, depth=2)))
     expected = accumulators_of(execute(code, waves_with_data(3, count=4)), 4)
-    monkeypatch.setattr(products, "_WEIGHTS", np.zeros_like(products._WEIGHTS))  # all marks are equal
+    monkeypatch.setattr(captures, "_WEIGHTS", np.zeros_like(captures._WEIGHTS))  # all marks are equal
     assert np.array_equal(accumulators_of(execute(code, waves_with_data(3, count=4)), 4), expected)
 
 
