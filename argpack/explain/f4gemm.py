@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from argpack.families.aiter_f4gemm.geometry import BLOCK, SCALE_BLOCK, SCALE_COL
 from argpack.families.aiter_f4gemm.judge import SENTINEL
 from argpack.families.aiter_f4gemm.names import parse
 from argpack.families.aiter_f4gemm.operands import random_operands
+from argpack.families.aiter_f4gemm.order import workgroup_of
 from argpack.families.aiter_f4gemm.placement import SCALE_LAYOUT, SCALE_PAD, b_layout
 from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import usage
@@ -192,7 +194,14 @@ def _hypotheses(
     if _accumulates(variant, problem):
         yield grids.not_zeroed()
         yield from grids.split_hypotheses(problem.log2_k_split, right.grid, slices)
-    yield from grids.hypotheses(problem, right.grid, BLOCK, (variant.tile_m, variant.tile_n), _TILES)
+    yield from grids.hypotheses(
+        problem,
+        right.grid,
+        BLOCK,
+        (variant.tile_m, variant.tile_n),
+        _TILES,
+        functools.partial(workgroup_of, variant, problem),
+    )
     yield from others
 
 

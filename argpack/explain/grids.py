@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,12 +29,17 @@ def hypotheses(
     block: Grid,
     tile: tuple[int, int],
     other_tiles: Iterable[tuple[int, int]],
+    workgroup_of: Callable[[tuple[int, int]], tuple[int, int]],
 ) -> Iterator[Hypothesis]:
     """`grid` is the right one, in workgroups; `tile` and `other_tiles`, of the family's other kernels, are (rows,
-    columns).
+    columns). `workgroup_of` says which workgroup of that grid computes a tile, both (x, y): kernels renumber them.
     """
     x, y, z = grid
     rows, columns = tile
+
+    @functools.cache
+    def numbers() -> NDArray[np.int64]:
+        return np.array([[workgroup_of((column, row)) for column in range(x)] for row in range(y)], np.int64)
 
     def made(name: str, count: Grid, what: str, fix: str) -> Hypothesis:
         return Hypothesis(
@@ -42,7 +48,7 @@ def hypotheses(
             fix=fix,
             build=_launching(count),
             local=False,
-            screen=lambda output: _leaves_out(output, count, grid, tile),
+            screen=lambda output: _leaves_out(output, np.asarray((numbers() < count[:2]).all(axis=2)), tile),
         )
 
     needs = f"{x} x {y} x {z} workgroups (HIP's blocks)"
@@ -127,18 +133,16 @@ def _distinct(
 
 
 def _leaves_out(
-    output: NDArray[np.unsignedinteger], count: Grid, needed: Grid, tile: tuple[int, int]
+    output: NDArray[np.unsignedinteger], reached: NDArray[np.bool_], tile: tuple[int, int]
 ) -> bool:
-    """Whether a grid is too small, and the outputs that it does not reach can be what D held before.
+    """Whether tiles are not `reached`, (rows, columns) of tiles, and their outputs can be what D held before.
 
-    A grid that is too large writes all outputs as they should be, and then behind D.
+    A grid that reaches all writes all outputs as they should be, and then behind D.
     """
-    if count[0] >= needed[0] and count[1] >= needed[1]:
+    if reached.all():
         return False
-    reached = count[1] * tile[0], count[0] * tile[1]
-    return one_value(
-        np.concatenate([output[reached[0] :].reshape(-1), output[: reached[0], reached[1] :].reshape(-1)])
-    )
+    whole = reached.repeat(tile[0], axis=0).repeat(tile[1], axis=1)
+    return one_value(output[~whole[: output.shape[0], : output.shape[1]]])
 
 
 def _launching(grid: Grid) -> Callable[[Situation], Situation | None]:

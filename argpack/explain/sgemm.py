@@ -139,7 +139,7 @@ def _hypotheses(
         )
     yield fields.zero_stride("stride_D")
     yield from fields.hypotheses(SCHEMA, usage(SCHEMA.name), problem, stride_field=STRIDE_FIELD)
-    yield from grids.hypotheses(problem, right.grid, BLOCK, (BLOCK[1], BLOCK[0]), _TILES)
+    yield from grids.hypotheses(problem, right.grid, BLOCK, (BLOCK[1], BLOCK[0]), _TILES, lambda tile: tile)
 
 
 def _placing(name: str, operand: NDArray[np.float32]) -> Callable[[Situation], Situation]:

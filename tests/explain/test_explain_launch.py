@@ -115,6 +115,14 @@ class TestGrid:
         assert exact(answer) == "grid of a 96x384 tile"
         assert first(answer)["what"].endswith("tiles of 96 x 384, this one has tiles of 32 x 128")
 
+    def test_a_kernel_that_renumbers_its_workgroups(self, asked, small):
+        """34 tiles in a row are more than the 32 that this kernel takes together: a row less leaves other tiles out."""
+        operands = Operands(64, 34 * 128, 256)
+        output = small.run(operands, grid=(34, 1, 1))
+        assert not output[:32, 32 * 128 :].any()
+        assert output[32:, : 32 * 128].any()
+        assert exact(asked(small, operands, output)) == "grid of a 64x128 tile"
+
     def test_what_was_in_d_before_is_known(self, asked, small, wide, tmp_path):
         before = np.random.default_rng(5).integers(0, 1 << 14, (80, 256), np.uint16)
         np.save(tmp_path / "before.npy", before)

@@ -180,3 +180,18 @@ def test_nothing_is_named_on_a_correct_run(asked, kernels_dir, name, tile, size)
     operands = Operands(*size)
     code, found = asked(host, operands, host.run(operands))
     assert (code, found["verdict"], found["findings"], found["trouble"]) == (0, "right", [], [])
+
+
+@pytest.mark.sweep
+def test_every_kernel_right_and_with_scales_in_rows(asked, kernels_dir):
+    paths = sorted((kernels_dir / "gfx950/f4gemm").glob("f4gemm_*.co"))
+    assert len(paths) == 35
+    for path in paths:
+        name = path.stem.removeprefix("f4gemm_bf16_per1x32Fp4_")
+        rows, columns = (int(part) for part in name.rpartition("_")[2].split("x"))
+        host = Host(kernels_dir, name, (rows, columns), preshuffled=not name.startswith("no"))
+        operands = Operands(rows + 13, 1024, 352)
+        code, found = asked(host, operands, host.run(operands))
+        assert (code, found["findings"]) == (0, []), name
+        output = host.run(operands, images={"ScaleA": row_major(operands.scale_a, rows=host.rows)})
+        assert first(asked(host, operands, output))["name"] == "scales row-major (A)", name
