@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         flag = option.replace("_", "-")
         operands.add_argument(f"--{flag}", metavar="FILE", help=f"{name} as a matrix")
         placed.add_argument(f"--placed-{flag}", metavar="FILE", help=f"the buffer of {name}")
+    parser.add_argument(
+        "--save", metavar="DIR", help="write the launch as given: operands, buffers, arguments, D"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="list what was excluded, and why")
     parser.add_argument(
         "--backend", choices=("auto", "emulator", "hip"), default="emulator", help="where to run"
@@ -52,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """0 nothing wrong found, 1 wrong, or ArgpackError."""
     from argpack.cli import explain_report, output
     from argpack.cli.explain_files import evidence, stated_problem
+    from argpack.cli.explain_save import save
     from argpack.cli.progress import Progress
     from argpack.codeobject import read
     from argpack.explain import Runner, explain, of_sizes
@@ -71,7 +75,10 @@ def run(args: argparse.Namespace) -> int:
         found = of_sizes(problem, workloads.refusals(kernel.name, problem), workloads.extents(problem))
         if found is None:
             scene, given, assumed = evidence(args, code_object, kernel, family, problem)
-            found = explain(Runner(scene, backend), given, progress=progress)
+            runner = Runner(scene, backend)
+            if args.save is not None:
+                save(args.save, runner, given)
+            found = explain(runner, given, progress=progress)
     facts = explain_report.Facts(kernel.name, problem, choice, assumed, yours=args.output is not None)
     if args.json:
         output.print_json(explain_report.as_json(facts, found))

@@ -142,11 +142,11 @@ def scene(
         pointers=POINTERS,
         stride_field=STRIDE_FIELD,
         placed={
-            "A": Placed(logical=a, layout=layout_named("row_major"), other=b),
-            "B": Placed(logical=b, layout=layout, other=a),
+            "A": Placed(operand=a, layout=layout_named("row_major"), other=b),
+            "B": Placed(operand=b, layout=layout, other=a),
             **{
                 name: Placed(
-                    logical=marks.logical[name],
+                    operand=marks.logical[name],
                     layout=marks.layout,
                     columns=marks.columns,
                     pad=marks.pad,

@@ -36,7 +36,7 @@ def hypotheses(
             if _BYTES.get(field.unit) != times:
                 yield _scaled(field, times, words, moves=field.name == stride_field)
     yield from _sizes_exchanged(stride_field, problem)
-    yield from _factors(problem)
+    yield from _factors(problem, usage)
 
 
 def zero_stride(stride_field: str, unread: str = "") -> Hypothesis:
@@ -105,7 +105,7 @@ def _sizes_exchanged(stride_field: str, problem: Problem) -> Iterator[Hypothesis
     )
 
 
-def _factors(problem: Problem) -> Iterator[Hypothesis]:
+def _factors(problem: Problem, usage: Mapping[str, Usage]) -> Iterator[Hypothesis]:
     for name, wanted, ignored in (("alpha", problem.alpha, 1.0), ("beta", problem.beta, 0.0)):
         if wanted != ignored:
             yield Hypothesis(
@@ -114,7 +114,7 @@ def _factors(problem: Problem) -> Iterator[Hypothesis]:
                 fix=f"see whether this kernel applies {name}, and that its 4 bytes hold a float32",
                 build=_setting_to(name, ignored),
             )
-        if name == "alpha":
+        if name == "alpha" and usage[name] is Usage.LIVE:
             yield Hypothesis(
                 name="alpha zero",
                 what=f"alpha arrives as 0: it was left zero, or is the integer {int(wanted)} where a float32 belongs",

@@ -71,7 +71,10 @@ def hypotheses(scales: Scales) -> Iterator[Hypothesis]:
 
 
 def _row_major(scales: Scales) -> Iterator[Hypothesis]:
-    fix = f"place them as {scales.layout.name}: `argpack layout apply {scales.layout.name}` or AITER's e8m0_shuffle"
+    fix = (
+        f"place them as {scales.layout.name}: `argpack layout apply --layout {scales.layout.name}` or AITER's "
+        "e8m0_shuffle"
+    )
     for names in _choices(scales.varied):
         yield Hypothesis(
             name=f"scales row-major ({_operands(names)})",
@@ -157,7 +160,7 @@ def _other_layouts(scales: Scales) -> Iterator[Hypothesis]:
             yield Hypothesis(
                 name=f"scales tiled as {layout.name} ({_operands(names)})",
                 what=f"{_of(names)} lie as {layout.name}{_users(layout)}, the kernel reads {scales.layout.name}",
-                fix=f"`argpack layout convert {layout.name} {scales.layout.name}`",
+                fix=f"`argpack layout convert --from {layout.name} --to {scales.layout.name}`",
                 build=_placing(names, _as(scales, layout)),
                 evidence=_read_wrong(scales, names),
             )

@@ -33,16 +33,21 @@ _LARGEST_OUTPUT = 1 << 33  # bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Placed:
-    """How an operand must lie: `logical` bytes, uint8 (rows, columns), in `layout`, columns padded to `columns`.
+    """How an `operand`, (rows, columns) of elements, must lie: in `layout`, columns of bytes padded to `columns`.
 
     `pad` fills the padding, None where there is none. `other` is the operand that may have been taken for it.
     """
 
-    logical: NDArray[np.uint8]
+    operand: NDArray[np.generic]
     layout: Layout
     columns: int | None = None
     pad: int | None = None
     other: NDArray[np.uint8] | None = None
+
+    @property
+    def logical(self) -> NDArray[np.uint8]:
+        """The bytes of the operand, rows one after the other."""
+        return np.ascontiguousarray(self.operand).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

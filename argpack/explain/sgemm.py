@@ -112,7 +112,7 @@ def scene(
         writes_whole_tiles=False,
         pointers={f"ptr_{name}": name for name in ("D", "A", "B", "C")},
         stride_field=STRIDE_FIELD,
-        placed={name: Placed(logical=one.view(np.uint8), layout=plain) for name, one in operands.items()},
+        placed={name: Placed(operand=one, layout=plain) for name, one in operands.items()},
         slices=1,
         right=right,
         reference=reference,

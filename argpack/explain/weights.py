@@ -45,7 +45,7 @@ def _preshuffle(a: Bytes, b: Bytes, layout: Layout) -> Iterator[Hypothesis]:
         yield Hypothesis(
             name="B not preshuffled",
             what=f"B lies row by row, the kernel reads it preshuffled ({layout.name})",
-            fix=f"preshuffle B: `argpack layout apply {layout.name}` or AITER's shuffle_weight; or take a "
+            fix=f"preshuffle B: `argpack layout apply --layout {layout.name}` or AITER's shuffle_weight; or take a "
             "noBpreShuffle kernel",
             build=_placing("B", lambda: b.reshape(-1)),
         )
@@ -69,7 +69,7 @@ def _preshuffle(a: Bytes, b: Bytes, layout: Layout) -> Iterator[Hypothesis]:
         fix = (
             "give B as it is"
             if layout.tensor is not Tensor.WEIGHTS
-            else f"`argpack layout apply {layout.name}`"
+            else f"`argpack layout apply --layout {layout.name}`"
         )
         yield Hypothesis(
             name="B preshuffled" if plain else f"B preshuffled as {other.name}",

@@ -387,3 +387,37 @@ class TestOutputs:
         assert (code, out) == (2, "")
         assert message in err
         assert err.count("\n") == 1
+
+
+class TestSave:
+    def test_what_is_saved_is_read_again(self, explain, small, tmp_path):
+        folder = tmp_path / "mine"
+        code, _, _ = explain(
+            small.path, "-m", "40", "-n", "64", "-k", "96", "--set", "stride_A0=64", "--save", folder
+        )
+        assert code == 1
+        names = ["a", "b", "scale_a", "scale_b"]
+        files = [part for n in names for part in (f"--{n.replace('_', '-')}", folder / f"{n}.npy")]
+        files += [
+            part for n in names for part in (f"--placed-{n.replace('_', '-')}", folder / f"placed_{n}.bin")
+        ]
+        code, found = answer(
+            explain(
+                small.path,
+                *files,
+                "--output",
+                folder / "d.npy",
+                "--arguments",
+                folder / "arguments.txt",
+                "--json",
+            )
+        )
+        assert (code, [one["name"] for one in found["findings"]]) == (1, ["stride_A0"])
+        assert found["findings"][0]["exact"]
+
+    def test_nothing_is_overwritten(self, explain, small, tmp_path):
+        (tmp_path / "kept").write_text("kept")
+        code, out, err = explain(small.path, "-m", "32", "-n", "32", "-k", "64", "--save", tmp_path)
+        assert (code, out) == (2, "")
+        assert "expected a new or an empty folder" in err
+        assert (tmp_path / "kept").read_text() == "kept"

@@ -86,7 +86,7 @@ class TestScales:
             images[name][r // 32 * 32 * 56 + c // 4 * 128 + r % 32 * 4 + c % 4] = scales
         cause = first(asked(small, ragged, small.run(ragged, images=images)))
         assert cause["name"] == "scales tiled as scale_32x4 (A and B)"
-        assert cause["fix"] == "`argpack layout convert scale_32x4 scale_32x8`"
+        assert cause["fix"] == "`argpack layout convert --from scale_32x4 --to scale_32x8`"
 
     def test_b1_rows_not_padded_to_32(self, asked, small):
         operands = Operands(48, 128, 256)
