@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from argpack.codeobject import KernelDescriptor
+    from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.program import Program
 
 # A wave that executes this many instructions without ending is taken to hang.
@@ -44,7 +45,9 @@ class Dispatch:
         return -(-int(np.prod(self.block)) // LANES)
 
 
-def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64]) -> int:
+def run_batch(
+    program: Program, dispatch: Dispatch, memory: DeviceMemory, workgroups: NDArray[np.int64]
+) -> int:
     """Run workgroups, ids int64 (n, 3) as x, y, z, to their end; gives the number of group instructions executed.
 
     Raises UnsupportedError, and MemoryFaultError for a wild access.
@@ -52,7 +55,7 @@ def run_batch(program: Program, dispatch: Dispatch, workgroups: NDArray[np.int64
     if program.observer is not None:
         program.observer.batch(dispatch, workgroups)
     lds = Lds(len(workgroups), dispatch.lds_size)
-    running = [start_waves(dispatch, workgroups, lds)]
+    running = [start_waves(dispatch, memory, workgroups, lds)]
     waiting: list[Waves] = []
     executed = 0
     with np.errstate(all="ignore"):
@@ -110,7 +113,7 @@ def unsupported_start(descriptor: KernelDescriptor) -> str | None:
     return None
 
 
-def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> Waves:
+def start_waves(dispatch: Dispatch, memory: DeviceMemory, workgroups: NDArray[np.int64], lds: Lds) -> Waves:
     """Waves as the hardware starts them, ordered by wave of the workgroup, then by workgroup.
 
     Registers per LLVM's "User Guide for AMDGPU Backend", initial kernel execution state.
@@ -118,7 +121,7 @@ def start_waves(dispatch: Dispatch, workgroups: NDArray[np.int64], lds: Lds) -> 
     descriptor, count = dispatch.descriptor, len(workgroups)
     workgroup = np.tile(np.arange(count), dispatch.waves)
     wave = np.repeat(np.arange(dispatch.waves), count)
-    waves = Waves.start(workgroup.astype(np.int64), lds, pc=dispatch.entry)
+    waves = Waves.start(workgroup.astype(np.int64), lds, memory, pc=dispatch.entry)
     for user in descriptor.user_sgprs:
         waves.sgpr[user.register] = dispatch.kernarg_address & 0xFFFFFFFF
         waves.sgpr[user.register + 1] = dispatch.kernarg_address >> 32

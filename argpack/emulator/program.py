@@ -25,7 +25,6 @@ from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from argpack.emulator.decoder import Instruction
-    from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.observe import Observer
     from argpack.emulator.waves import Waves
 
@@ -82,7 +81,7 @@ _TESTED = {"s_cbranch_vcc": VCC, "s_cbranch_exec": EXEC}
 
 
 class Program:
-    """The code of one kernel bound to one memory. `code` starts at device address `base`.
+    """The code of one kernel, for any memory and many launches. `code` starts at device address `base`.
 
     `flush_f32` says whether float32 arithmetic flushes denormals (from the kernel descriptor). An `observer` is told of
     every block and every access.
@@ -92,7 +91,6 @@ class Program:
         self,
         code: bytes,
         base: int,
-        memory: DeviceMemory,
         *,
         flush_f32: bool,
         name: str,
@@ -100,7 +98,6 @@ class Program:
     ) -> None:
         self._code = code
         self._base = base
-        self._memory = memory
         self._flush_f32 = flush_f32
         self.name = name
         self.observer = observer
@@ -205,8 +202,8 @@ class Program:
             or compile_lanes(instruction, flush_f32=self._flush_f32)
             or compile_vector(instruction, flush_f32=self._flush_f32)
             or compile_lds(instruction)
-            or compile_vector_memory(instruction, self._memory)
-            or compile_scalar_memory(instruction, self._memory)
+            or compile_vector_memory(instruction)
+            or compile_scalar_memory(instruction)
         )
         if step is None:
             raise UnsupportedError(f"the emulator does not execute {instruction}")

@@ -10,14 +10,13 @@ from argpack.emulator.operands import Array, Operands, Read, Step
 
 if TYPE_CHECKING:
     from argpack.emulator.decoder import Instruction
-    from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.waves import Waves
 
 _COUNTS = {"dword": 1, "dwordx2": 2, "dwordx4": 4, "dwordx8": 8, "dwordx16": 16}
 _IGNORED = {"s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol", "s_dcache_wb_vol"}
 
 
-def compile_scalar_memory(instruction: Instruction, memory: DeviceMemory) -> Step | None:
+def compile_scalar_memory(instruction: Instruction) -> Step | None:
     """The step of an SMEM instruction; None where it is no load."""
     operands = Operands(instruction)
     name = instruction.mnemonic
@@ -30,7 +29,7 @@ def compile_scalar_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
     where = str(instruction).split(":", maxsplit=1)[0]
 
     def execute(w: Waves) -> None:
-        w.sgpr[destination : destination + count] = memory.load(address(w), None, count, where=where).T
+        w.sgpr[destination : destination + count] = w.memory.load(address(w), None, count, where=where).T
 
     return operands.step(execute)
 

@@ -111,7 +111,7 @@ def run_schedule(
             return
         done = 0
         for batch in batches:
-            run_batch(program, dispatch, batch)
+            run_batch(program, dispatch, memory, batch)
             done += len(batch)
             if progress:
                 progress(done, total)
@@ -186,7 +186,7 @@ def _work(
                 turn.value += 1
             if number >= len(batches):
                 break
-            run_batch(program, dispatch, batches[number])
+            run_batch(program, dispatch, memory, batches[number])
             pipe.send(len(batches[number]))
         pipe.send(dict(memory.over_reads))
     except (UnsupportedError, MemoryFaultError) as error:

@@ -37,7 +37,7 @@ Rows = Callable[..., Array | None]
 Addresses = tuple[Array, Array | None]
 
 
-def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Step | None:
+def compile_vector_memory(instruction: Instruction) -> Step | None:
     """The step of a MUBUF or GLOBAL instruction; None where no table has it."""
     operands = Operands(instruction)
     prefix, _, rest = instruction.mnemonic.partition("_")
@@ -53,12 +53,11 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
     if verb == "load" and kind in LOADS:
         size, signed = LOADS[kind]
         raw = instruction.encoding == "MUBUF" and operands.field("offen") and size % 4 == 0
-        rows = _raw_rows(operands, memory, size) if raw else None
+        rows = _raw_rows(operands, size) if raw else None
         if operands.instruction.fields.get("lds"):
-            return _load_to_lds(operands, memory, addresses(size), size, rows)
+            return _load_to_lds(operands, addresses(size), size, rows)
         return _load(
             operands,
-            memory,
             addresses(size),
             operands.destination(data, -(-size // 4), acc=acc),
             size,
@@ -67,11 +66,11 @@ def compile_vector_memory(instruction: Instruction, memory: DeviceMemory) -> Ste
         )
     if verb == "store" and kind in STORES:
         size = STORES[kind]
-        return _store(operands, memory, addresses(size), operands.vgpr(data, -(-size // 4), acc=acc), size)
+        return _store(operands, addresses(size), operands.vgpr(data, -(-size // 4), acc=acc), size)
     if verb == "atomic" and kind == "pk_add_bf16" and prefix == "buffer":
         if operands.field("sc0"):
             raise operands.fail("an atomic that returns the old value")
-        return _atomic(operands, memory, addresses(4), operands.vgpr(data, acc=acc))
+        return _atomic(operands, addresses(4), operands.vgpr(data, acc=acc))
     return None
 
 
@@ -138,7 +137,7 @@ def _buffer_addresses(operands: Operands) -> Callable[[int], Callable[[Waves], A
     return addresses
 
 
-def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Rows:
+def _raw_rows(operands: Operands, size: int) -> Rows:
     """The common load, fast: every lane enabled, in range or wholly out of it, and in one buffer; else gives None.
 
     Four dwords go straight to the array given.
@@ -163,7 +162,7 @@ def _raw_rows(operands: Operands, memory: DeviceMemory, size: int) -> Rows:
             offsets = Offsets(np.minimum(offsets.lane, last[:, None]))
         base = (words[0] | ((words[1] & U32(0xFFFF)).astype(I64) << 32)) + start
         low, high = int((base + offsets.low).min()), int((base + offsets.high).max()) + size
-        data = memory.load_rows(base, offsets, size // 4, low=low, high=high, out=out)
+        data = w.memory.load_rows(base, offsets, size // 4, low=low, high=high, out=out)
         if inside is not None and data is not None:
             np.multiply(data, inside[..., None], out=data)
         return data
@@ -201,7 +200,6 @@ def _fetch(memory: DeviceMemory, address: Array, mask: Array | None, size: int, 
 
 def _load(
     operands: Operands,
-    memory: DeviceMemory,
     addresses: Callable[[Waves], Addresses],
     register: int,
     size: int,
@@ -219,15 +217,15 @@ def _load(
             return
         if data is None:
             address, in_range = addresses(w)
-            data = _fetch(memory, address, _enabled(w, in_range), size, where)
+            data = _fetch(w.memory, address, _enabled(w, in_range), size, where)
         for i in range(dwords):
             w.write(register + i, data[..., i])
 
     def narrow(w: Waves) -> None:
         address, in_range = addresses(w)
         mask = _enabled(w, in_range)
-        offset, inside = memory.locate(address, size, mask, where=where, write=False)
-        octets = memory.gather_bytes(offset if inside is None else np.where(inside, offset, 0), size)
+        offset, inside = w.memory.locate(address, size, mask, where=where, write=False)
+        octets = w.memory.gather_bytes(offset if inside is None else np.where(inside, offset, 0), size)
         value: Array = np.ascontiguousarray(octets).view(f"u{size}")[..., 0]
         if inside is not None:
             value = np.where(inside, value, 0).astype(value.dtype)
@@ -239,7 +237,6 @@ def _load(
 
 def _load_to_lds(
     operands: Operands,
-    memory: DeviceMemory,
     addresses: Callable[[Waves], Addresses],
     size: int,
     rows: Rows | None,
@@ -253,7 +250,7 @@ def _load_to_lds(
         data = rows(w) if rows else None
         if data is None:
             address, in_range = addresses(w)
-            data = _fetch(memory, address, _enabled(w, in_range), size, where)
+            data = _fetch(w.memory, address, _enabled(w, in_range), size, where)
         if w.exec_full and w.lds.write_rows(w, first(w), data):
             return
         w.lds.write(w, first(w)[:, None] + lane, data, w.mask, where=where)
@@ -263,7 +260,6 @@ def _load_to_lds(
 
 def _store(
     operands: Operands,
-    memory: DeviceMemory,
     addresses: Callable[[Waves], Addresses],
     register: int,
     size: int,
@@ -280,23 +276,21 @@ def _store(
         octets = data.view(np.uint8)[..., :size]
         if mask is not None and mask.ndim == 3:
             each = address[..., None] + 4 * np.arange(dwords)
-            offset, inside = memory.locate(np.where(mask, each, 0), 4, mask, where=where, write=True)
-            memory.scatter(offset, inside, octets.reshape(*each.shape, 4))
+            offset, inside = w.memory.locate(np.where(mask, each, 0), 4, mask, where=where, write=True)
+            w.memory.scatter(offset, inside, octets.reshape(*each.shape, 4))
             return
-        offset, inside = memory.locate(address, size, mask, where=where, write=True)
-        memory.scatter(offset, inside, octets)
+        offset, inside = w.memory.locate(address, size, mask, where=where, write=True)
+        w.memory.scatter(offset, inside, octets)
 
     return operands.step(execute)
 
 
-def _atomic(
-    operands: Operands, memory: DeviceMemory, addresses: Callable[[Waves], Addresses], register: int
-) -> Step:
+def _atomic(operands: Operands, addresses: Callable[[Waves], Addresses], register: int) -> Step:
     where = str(operands.instruction).split(":", maxsplit=1)[0]
 
     def execute(w: Waves) -> None:
         address, in_range = addresses(w)
-        offset, inside = memory.locate(address, 4, _enabled(w, in_range), where=where, write=True)
+        offset, inside = w.memory.locate(address, 4, _enabled(w, in_range), where=where, write=True)
         value = w.v[register]
         if inside is not None:
             address, offset, value = address[inside], offset[inside], value[inside]
@@ -305,6 +299,6 @@ def _atomic(
             raise MemoryFaultError(
                 f"memory access fault: atomic at {wrong:#x}, not a multiple of 4, by {where}"
             )
-        add_packed_bf16(memory.dwords, offset.ravel() >> 2, value.ravel())
+        add_packed_bf16(w.memory.dwords, offset.ravel() >> 2, value.ravel())
 
     return operands.step(execute)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from argpack.emulator.lds import Lds
+    from argpack.emulator.memory import DeviceMemory
 
 LANES = 64
 VGPRS = 512
@@ -32,8 +33,8 @@ class Waves:
 
     VGPR r is `v[r]`, a view of shape (wave, lane); four consecutive registers of a lane lie together, because loads,
     LDS reads and matrix operands take them so. SGPR storage is indexed by operand code: VCC, M0 and EXEC are in it.
-    `workgroup` (int64 per wave) counts inside the batch; `lds` is the batch's. `number` (int64 per wave) tells the
-    waves of the batch apart: it is their place when they started.
+    `workgroup` (int64 per wave) counts inside the batch; `lds` is the batch's, `memory` the launch's. `number` (int64
+    per wave) tells the waves of the batch apart: it is their place when they started.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Waves:
         scc: NDArray[np.bool_],
         workgroup: NDArray[np.int64],
         lds: Lds,
+        memory: DeviceMemory,
         *,
         pc: int,
     ) -> None:
@@ -54,6 +56,7 @@ class Waves:
         self.workgroup = workgroup
         self.number = np.arange(self.count, dtype=np.int64)
         self.lds = lds
+        self.memory = memory
         self.v = [quads[r >> 2, :, :, r & 3] for r in range(VGPRS)]
         self.exec_full = True
         self.exec_mask: NDArray[np.bool_] = np.ones((self.count, LANES), dtype=np.bool_)
@@ -63,7 +66,7 @@ class Waves:
         self._lds_offsets: dict[int, Offsets] = {}
 
     @classmethod
-    def start(cls, workgroup: NDArray[np.int64], lds: Lds, *, pc: int) -> Waves:
+    def start(cls, workgroup: NDArray[np.int64], lds: Lds, memory: DeviceMemory, *, pc: int) -> Waves:
         """Waves with all registers zero and all lanes enabled."""
         count = len(workgroup)
         waves = cls(
@@ -72,6 +75,7 @@ class Waves:
             np.zeros(count, dtype=np.bool_),
             workgroup,
             lds,
+            memory,
             pc=pc,
         )
         waves.sgpr[EXEC : EXEC + 2] = 0xFFFFFFFF
@@ -91,6 +95,7 @@ class Waves:
             self.scc[part],
             self.workgroup[part],
             self.lds,
+            self.memory,
             pc=pc,
         )
         group.number = self.number[part]

@@ -178,7 +178,7 @@ def _run(runtime: Runtime, function: LoadedFunction, geometry: _Geometry, params
 
     try:
         if function.program is None:
-            function.program = emulated.load(function.code_object, kernel, runtime.arena.memory)
+            function.program = emulated.load(function.code_object, kernel)
         if function.kernarg is None:
             function.kernarg = runtime.arena.allocate(
                 segment_size(kernel), f"kernarg segment of {kernel.name}"

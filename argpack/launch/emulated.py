@@ -1,4 +1,4 @@
-"""A kernel made ready for the emulator: what it does not run is refused, code and launch are bound to a memory."""
+"""A kernel made ready for the emulator: what it does not run is refused, its code is found."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from argpack.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
     from argpack.codeobject import CodeObject, Kernel
-    from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.observe import Observer
 
 PROCESSOR = "gfx950"
@@ -44,10 +43,8 @@ def check_sizes(
         raise InputError(f"{where}: {lds} bytes of LDS, {PROCESSOR} has {LDS_BYTES}")
 
 
-def load(
-    code_object: CodeObject, kernel: Kernel, memory: DeviceMemory, *, observer: Observer | None = None
-) -> Program:
-    """The kernel's code bound to a memory; it may be launched many times. `observer` sees all that it does.
+def load(code_object: CodeObject, kernel: Kernel, *, observer: Observer | None = None) -> Program:
+    """The kernel's code, for any memory and many launches. `observer` sees all that it does.
 
     Raises UnsupportedError for a foreign target or a start that the emulator does not have, InputError for a file
     without the kernel's code.
@@ -66,7 +63,6 @@ def load(
             return Program(
                 segment.data,
                 segment.address,
-                memory,
                 flush_f32=kernel.descriptor.denorm_mode_32 == 0,
                 name=kernel.name,
                 observer=observer,

@@ -33,8 +33,8 @@ _ROUNDS = 4
 class EmulatorBackend:
     """The `Backend` that needs no GPU. `processes` limits the processes used (default: one per available core).
 
-    An `observer` is told what the kernel does; then one process runs it. The code of the last kernel stays compiled:
-    many small launches of it cost a fraction of the first.
+    An `observer` is told what the kernel does; then one process runs it. The code of the last kernel stays compiled,
+    and small memory is kept: many small launches of it cost a fraction of the first.
     """
 
     name = "emulator"
@@ -43,7 +43,8 @@ class EmulatorBackend:
     def __init__(self, *, processes: int | None = None, observer: Observer | None = None) -> None:
         self._observer = observer
         self._processes = processes or len(os.sched_getaffinity(0))
-        self._kept: tuple[CodeObject, Kernel, DeviceMemory, Program] | None = None
+        self._loaded: tuple[CodeObject, Kernel, Program] | None = None
+        self._kept: DeviceMemory | None = None
 
     def run(self, launch: Launch, *, progress: Callable[[int, int], None] | None = None) -> LaunchResult:
         """Run to the end, or to the first memory access fault, which is reported in `errors`.
@@ -60,7 +61,8 @@ class EmulatorBackend:
         )
         if launch.workgroups is not None:
             return self._run_some(launch, progress)
-        memory, program = self._ready(launch)
+        program = self._program(launch)
+        memory = self._memory(_sizes(launch))
         for buffer in launch.buffers:
             data = memory.view(buffer.name)
             for start, part in buffer.parts():
@@ -76,7 +78,7 @@ class EmulatorBackend:
         placed, needed = lay_out(_sizes(launch))
         store = SparseStore(needed)
         memory = DeviceMemory(_sizes(launch), store=store.map)
-        program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
+        program = self._program(launch)
         pages = PlacedPages(launch, memory, store)
         total = 0.0
         findings: tuple[str, ...] = ()
@@ -119,21 +121,26 @@ class EmulatorBackend:
             errors = (str(fault),)
         return time.perf_counter() - started, errors
 
-    def _ready(self, launch: Launch) -> tuple[DeviceMemory, Program]:
-        """A memory with room for each buffer, and the kernel's code bound to it."""
-        sizes = _sizes(launch)
-        placed, needed = lay_out(sizes)
+    def _program(self, launch: Launch) -> Program:
+        """The kernel's code, compiled as far as the last launch needed it."""
+        if self._loaded is not None:
+            code_object, kernel, program = self._loaded
+            if code_object is launch.code_object and kernel is launch.kernel:
+                return program
+        program = load(launch.code_object, launch.kernel, observer=self._observer)
+        self._loaded = (launch.code_object, launch.kernel, program)
+        return program
+
+    def _memory(self, sizes: dict[str, int]) -> DeviceMemory:
+        """A memory with room for each buffer."""
         if self._kept is not None:
-            code_object, kernel, memory, program = self._kept
-            if code_object is launch.code_object and kernel is launch.kernel and needed <= memory.capacity:
-                memory.place(placed)
-                return memory, program
+            placed, needed = lay_out(sizes)
+            if needed <= self._kept.capacity:
+                self._kept.place(placed)
+                return self._kept
         memory = DeviceMemory(sizes)
-        program = load(launch.code_object, launch.kernel, memory, observer=self._observer)
-        self._kept = None
-        if needed <= _KEPT:
-            self._kept = (launch.code_object, launch.kernel, memory, program)
-        return memory, program
+        self._kept = memory if memory.capacity <= _KEPT else None
+        return memory
 
 
 def _sizes(launch: Launch) -> dict[str, int]:

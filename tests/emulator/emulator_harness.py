@@ -41,7 +41,8 @@ FLOAT_EDGES = [
 def start(count: int = 1, *, lds: int = 0, workgroups: Sequence[int] | None = None) -> Waves:
     """`count` waves with zeroed registers, each of its own workgroup unless `workgroups` says otherwise."""
     groups = np.arange(count) if workgroups is None else np.asarray(workgroups)
-    return Waves.start(groups.astype(np.int64), Lds(int(groups.max()) + 1, lds), pc=BASE)
+    memory = DeviceMemory({"unused": 4})
+    return Waves.start(groups.astype(np.int64), Lds(int(groups.max()) + 1, lds), memory, pc=BASE)
 
 
 def set_exec(waves: Waves, lanes: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
@@ -55,9 +56,8 @@ def execute(
     code: bytes, waves: Waves, *, memory: DeviceMemory | None = None, flush_f32: bool = False
 ) -> Waves:
     """Run `code`, straight on over barriers, on `waves`, and put waiting matrix products into their registers."""
-    program = Program(
-        code + ENDPGM, BASE, memory or DeviceMemory({"unused": 4}), flush_f32=flush_f32, name="snippet"
-    )
+    program = Program(code + ENDPGM, BASE, flush_f32=flush_f32, name="snippet")
+    waves.memory = memory or waves.memory
     block = None
     with np.errstate(all="ignore"):
         while block is None or block.kind == "barrier":

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from argpack.codeobject import read
 from argpack.emulator import decoder
 from argpack.emulator.decoder import decode
-from argpack.emulator.memory import DeviceMemory
 from argpack.emulator.program import Program
 from argpack.errors import UnavailableError, UnsupportedError
 
@@ -115,7 +114,7 @@ HEADS = st.sampled_from(SCALAR + VECTOR + MEMORY)
 @given(head=HEADS, low=st.integers(0, 0x1FFFFFF), rest=st.binary(min_size=20, max_size=20))
 def test_any_bytes_compile_or_are_refused(head, low, rest):
     code = (head | low).to_bytes(4, "little") + rest + 16 * ENDPGM
-    program = Program(code, 0x1000, DeviceMemory({"A": 4}), flush_f32=True, name="random")
+    program = Program(code, 0x1000, flush_f32=True, name="random")
     try:
         program.block(0x1000)
     except UnsupportedError as error:

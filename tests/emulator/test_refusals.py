@@ -4,13 +4,12 @@ import pytest
 from emulator_harness import BASE, ENDPGM, execute, start
 
 from argpack.emulator import program as program_module
-from argpack.emulator.memory import DeviceMemory
 from argpack.emulator.program import Program
 from argpack.errors import UnsupportedError
 
 
 def program(code, name="kernel_name"):
-    return Program(code, BASE, DeviceMemory({"A": 4}), flush_f32=True, name=name)
+    return Program(code, BASE, flush_f32=True, name=name)
 
 
 def test_an_unknown_instruction_is_named_with_everything_needed_to_report_it(assembler):

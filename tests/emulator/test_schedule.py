@@ -51,7 +51,7 @@ def prepared(assembler):
         )
         memory = memory_with({"out": np.zeros(30 * 4, np.uint8), "args": np.zeros(16, np.uint8)})
         memory.view("args").view(np.uint64)[0] = memory.allocations["out"].address
-        program = Program(segment.data, segment.address, memory, flush_f32=True, name=kernel.name)
+        program = Program(segment.data, segment.address, flush_f32=True, name=kernel.name)
         address = memory.allocations["args"].address
         return program, Dispatch(kernel.descriptor, kernel.code_address, (64, 1, 1), 0, address), memory
 

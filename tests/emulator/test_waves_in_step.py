@@ -47,12 +47,12 @@ def run(made, *, groups, items, size, lds=0):
     found, segment = made
     memory = memory_with({"out": np.zeros(groups * items * size, np.uint8), "args": np.zeros(16, np.uint8)})
     memory.view("args").view(np.uint64)[0] = memory.allocations["out"].address
-    program = Program(segment.data, segment.address, memory, flush_f32=True, name=found.name)
+    program = Program(segment.data, segment.address, flush_f32=True, name=found.name)
     dispatch = Dispatch(
         found.descriptor, found.code_address, (items, 1, 1), lds, memory.allocations["args"].address
     )
     ids = np.stack([np.arange(groups), np.zeros(groups), np.zeros(groups)], axis=1).astype(np.int64)
-    executed = run_batch(program, dispatch, ids)
+    executed = run_batch(program, dispatch, memory, ids)
     return memory.view("out").view(np.uint32).reshape(groups, items, -1), executed
 
 
@@ -61,7 +61,7 @@ def test_start_registers(kernel):
     dispatch = Dispatch(found.descriptor, 0x40, (8, 4, 5), 0, 0x7F0000123400)
     assert dispatch.waves == 3
     ids = np.array([[1, 2, 3], [4, 5, 6]], dtype=np.int64)
-    waves = start_waves(dispatch, ids, Lds(2, 0))
+    waves = start_waves(dispatch, DeviceMemory({}), ids, Lds(2, 0))
     assert (waves.count, waves.pc, waves.workgroup.tolist()) == (6, 0x40, [0, 1] * 3)
     assert waves.sgpr[0:2, 0].tolist() == [0x123400, 0x7F00]
     assert waves.sgpr[2:5].T.tolist() == ids.tolist() * 3
@@ -74,7 +74,9 @@ def test_start_registers(kernel):
 def test_only_enabled_workgroup_ids_take_registers(kernel):
     directives = ".amdhsa_system_sgpr_workgroup_id_x 0"
     found, _ = kernel("s_nop 0", directives=directives)
-    waves = start_waves(Dispatch(found.descriptor, 0, (64, 1, 1), 0, 0), np.array([[7, 8, 9]]), Lds(1, 0))
+    waves = start_waves(
+        Dispatch(found.descriptor, 0, (64, 1, 1), 0, 0), DeviceMemory({}), np.array([[7, 8, 9]]), Lds(1, 0)
+    )
     assert waves.sgpr[2:5, 0].tolist() == [8, 9, 0]
 
 
@@ -259,7 +261,7 @@ def test_waves_that_part_leave_each_others_sums_as_they_are(assembler):
     waves.sgpr[2] = np.arange(12)
 
     def sums(group):
-        program = Program(code + ENDPGM, BASE, DeviceMemory({"unused": 4}), flush_f32=True, name="snippet")
+        program = Program(code + ENDPGM, BASE, flush_f32=True, name="snippet")
         running, found = [group], {}
         while running:
             part = running.pop()
