@@ -109,7 +109,7 @@ def _experiment(experiment: Experiment) -> dict[str, Any]:
         "size": experiment.size,
         "read": experiment.read,
         "matters": experiment.matters,
-        "output_bytes_changed": {f"{fill:#04x}": count for fill, count in experiment.changed.items()},
+        "outputs_changed": {f"{fill:#04x}": count for fill, count in experiment.changed.items()},
     }
 
 

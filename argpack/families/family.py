@@ -99,11 +99,15 @@ class ExpectedOutput:
 
 @value(kw_only=True)
 class Region:
-    """Some bytes of a buffer, and what people call them. `mask()` says which: bool, shape (bytes of the buffer,)."""
+    """Some bytes of a buffer, and what people call them. `mask()` says which: bool, shape (bytes of the buffer,).
+
+    `item` is how many bytes an element has.
+    """
 
     buffer: str
     name: str
     mask: Callable[[], NDArray[np.bool_]]
+    item: int = 1
 
 
 @value(kw_only=True)

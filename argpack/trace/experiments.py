@@ -42,7 +42,8 @@ class Subject(enum.StrEnum):
 class Experiment:
     """The launch once more with other bytes: `size` bytes called `name` in `buffer`, `read` of them by the kernel.
 
-    `changed` says for each fill how many bytes of the output became different; nothing was run where none was read.
+    `changed` says for each fill how many elements of the output became different (bytes of all other buffers where the
+    workload does not say what its output is); nothing was run where none was read.
     """
 
     subject: Subject
@@ -137,7 +138,7 @@ class _Runs:
         return next(buffer.data for buffer in self._launch.buffers if buffer.name == name)
 
     def _changed(self, contents: Mapping[str, NDArray[np.generic]]) -> int:
-        """Bytes of the output that differ when buffers hold other contents."""
+        """Elements of the output that differ when buffers hold other contents."""
         buffers = tuple(
             Buffer(buffer.name, contents[buffer.name].astype(np.uint8), initialised=buffer.initialised)
             if buffer.name in contents
@@ -152,4 +153,5 @@ class _Runs:
                 if which not in contents
             )
         before, after = (r.buffers[self._output.buffer] for r in (self._expected, result))
-        return int(np.count_nonzero((before != after[: before.size]) & self._inside))
+        differs = (before != after[: before.size]) & self._inside
+        return int(np.count_nonzero(differs.reshape(-1, self._output.item).any(axis=1)))

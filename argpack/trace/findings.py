@@ -52,6 +52,11 @@ class Finding:
     places: tuple[tuple[Place, ...], ...] = ()
 
 
+def counted_outputs(count: int) -> str:
+    """`nothing`, `1 output`, `1,234 outputs`."""
+    return f"{count:,} output{'s' if count > 1 else ''}" if count else "nothing"
+
+
 def findings(trace: Trace) -> tuple[Finding, ...]:
     """Everything there is to say, what is wrong first."""
     found = [*_synchronisation(trace), *_memory(trace), *_experiments(trace), *_arguments(trace)]
@@ -185,10 +190,9 @@ def _effect(experiment: Experiment) -> str:
         tried = " ".join(f"0x{fill:02x}" for fill in experiment.changed)
         return f"; without effect on the output (tried {tried})"
     effects = ", ".join(
-        f"0x{fill:02x} there changes {_bytes(count) if count else 'nothing'}"
-        for fill, count in experiment.changed.items()
+        f"0x{fill:02x} there changes {counted_outputs(count)}" for fill, count in experiment.changed.items()
     )
-    return f"; it matters: {effects} of the output"
+    return f"; it matters: {effects}"
 
 
 def _synchronisation(trace: Trace) -> Iterator[Finding]:

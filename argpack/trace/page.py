@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from argpack.hexdump.table import counted
-from argpack.trace.findings import Severity
+from argpack.trace.findings import Severity, counted_outputs
 from argpack.trace.maps import COLOURS, MEANINGS, marks_of, picture, row_bytes_of
 from argpack.trace.page_arguments import arguments_section
 from argpack.trace.page_code import code_section
@@ -172,8 +172,7 @@ def _padding(experiments: Sequence[Experiment]) -> Iterator[str]:
     rows = []
     for experiment in experiments:
         effects = [
-            f"0x{fill:02x}: {f'{count:,} bytes of the output change' if count else 'no change'}"
-            for fill, count in experiment.changed.items()
+            f"0x{fill:02x} changes {counted_outputs(count)}" for fill, count in experiment.changed.items()
         ]
         rows.append(
             (

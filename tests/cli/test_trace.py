@@ -199,8 +199,11 @@ def test_padding_that_matters_and_padding_that_does_not(found):
     assert columns.startswith("padding columns of the scales of A: 240 bytes of 0x00, 240 read; it matters: ")
     assert rows.endswith("; without effect on the output (tried 0x7f 0xff)")
     together = next(e for e in result["experiments"] if e["name"] == "all paddings together")
-    # A scale of 1 in the padding of both operands counts, in that of one it is multiplied by 2^-127.
-    assert (together["output_bytes_changed"]["0x7f"] > 1000, together["matters"]) == (True, True)
+    # A scale of 1 in the padding of both operands counts, in that of one it is multiplied by 2^-127; 0xff is NaN.
+    assert together["outputs_changed"]["0x7f"] > 1000
+    assert together["outputs_changed"]["0xff"] == 40 * 160
+    one = next(e for e in result["experiments"] if e["name"] == "padding columns of the scales of A")
+    assert one["outputs_changed"] == {"0x7f": 0, "0xff": 40 * 160}
 
 
 def test_reads_behind_a_buffer_that_do_not_matter_are_a_note(found):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def output(plan: Plan) -> Region:
     """The M x N elements of D."""
-    return Region(buffer="D", name="the M x N elements of D", mask=partial(_elements, plan))
+    return Region(buffer="D", name="the M x N elements of D", mask=partial(_elements, plan), item=2)
 
 
 def spill(plan: Plan) -> Region | None:

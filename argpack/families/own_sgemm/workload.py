@@ -113,6 +113,7 @@ def prepare(
             buffer="D",
             name="the M x N elements of D",
             mask=lambda: np.ones(4 * problem.m * problem.n, np.bool_),
+            item=4,
         ),
     )
 
