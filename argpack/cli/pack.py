@@ -17,7 +17,7 @@ from argpack.families.family import Usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from argpack.families.family import Family
     from argpack.schema import KernargSchema
@@ -51,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
     _write(_encoded(packed.data, args.format, name, family.schema), args.output, force=args.force)
     for warning in packed.warnings:
         print(f"argpack: warning: {warning}", file=sys.stderr)
+    for field, why in _unused(family, name or family.name, packed.overrides):
+        print(f"argpack: note: what {field} is set to has no effect: {why}", file=sys.stderr)
     if null := _null_pointers(family, name or family.name, packed.overrides):
         verb = "is" if len(null) == 1 else "are"
         hint = f"--set {null[0]}=0x... gives an address"
@@ -158,3 +160,14 @@ def _null_pointers(family: Family, kernel_name: str, overrides: Mapping[str, obj
     usage = family.usage(kernel_name)
     pointers = [field.name for field in family.schema.fields if field.type == "ptr"]
     return [name for name in pointers if usage[name] is Usage.LIVE and name not in overrides]
+
+
+def _unused(
+    family: Family, kernel_name: str, overrides: Mapping[str, int | float]
+) -> Iterator[tuple[str, str]]:
+    """Fields that are set by hand, not to zero, and do nothing; and why."""
+    usage = family.usage(kernel_name)
+    reasons = {Usage.DEAD: "it is loaded and ignored", Usage.UNREAD: "it is never loaded"}
+    for name, value in overrides.items():
+        if value and usage[name] in reasons:
+            yield name, reasons[usage[name]]

@@ -66,3 +66,23 @@ def test_a_pointer_that_the_kernel_has_no_argument_for_is_rejected(kernels_dir, 
     code = main([command, SPLITTING, "-m", "32", "-n", "256", "-k", "256", "--set", f"{name}=0x7f0000001000"])
     assert code == 2
     assert f"aiter_f4gemm: no field is named '{name}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "note"),
+    [
+        ("beta=1", "what beta is set to has no effect: it is loaded and ignored"),
+        ("alpha=2", "what alpha is set to has no effect: it is loaded and ignored"),
+        ("ptr_C=0x7f0000001000", "what ptr_C is set to has no effect: it is loaded and ignored"),
+        ("stride_D0=512", "what stride_D0 is set to has no effect: it is never loaded"),
+    ],
+)
+def test_what_is_packed_by_hand_and_never_used_is_noted(kernels_dir, capsys, setting, note):
+    assert main(["pack", SMALL, "-m", "32", "-n", "128", "-k", "256", "--set", setting]) == 0
+    assert f"argpack: note: {note}\n" in capsys.readouterr().err
+
+
+def test_what_is_used_or_zero_is_not_noted(kernels_dir, capsys):
+    settings = ("--set", "stride_C0=256", "--set", "beta=0")
+    assert main(["pack", SMALL, "-m", "32", "-n", "128", "-k", "256", *settings]) == 0
+    assert "no effect" not in capsys.readouterr().err

@@ -164,10 +164,7 @@ class TestLaunch:
         assert "B: 64 x 320 fp4, weight_16x16" in notes
         notes = " / ".join(prepared(plain, SPLIT_OFF).notes)
         assert "this kernel writes D to the end of its last 256 rows" in notes
-        assert (
-            "reads past the end, at most where it was measured: of A by 159,104 bytes, B by 368 bytes"
-            in notes
-        )
+        assert "was seen to read 159,104 bytes past the end of A, 368 bytes past the end of B" in notes
         assert "past the end" not in " ".join(prepared(small, PROBLEM).notes)
 
     def test_limits_of_another_code_object_of_the_same_name_are_said_to_be_of_another(self, small):

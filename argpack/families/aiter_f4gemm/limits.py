@@ -54,10 +54,12 @@ def scale_rows(variant: Variant) -> tuple[int, int]:
 
 
 def over_reads(variant: Variant) -> tuple[str, ...]:
-    """`A by 159104 bytes` and so on, for each operand that the kernel reads past the end of; the most that was seen."""
+    """`159,104 bytes past the end of A` and so on, for each operand that is read behind its end; the most that was
+    seen.
+    """
     names = ("A", "B", "the scales of A", "the scales of B")
     past = zip(names, brief_of(variant.name).over_reads, strict=True)
-    return tuple(f"{name} by {size:,} bytes" for name, size in past if size)
+    return tuple(f"{size:,} bytes past the end of {name}" for name, size in past if size)
 
 
 def check_problem(problem: Problem) -> None:

@@ -177,7 +177,7 @@ def _notes(plan: Plan, *, zeroed: bool) -> tuple[str, ...]:
     if limits.writes_whole_tiles(variant):
         notes.append(f"this kernel writes D to the end of its last {limits.output_rows(variant)} rows")
     if past := limits.over_reads(variant):
-        notes.append(f"reads past the end, at most where it was measured: of {', '.join(past)}")
+        notes.append(f"this kernel was seen to read {', '.join(past)}")
     return tuple(notes)
 
 
