@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "verify": "run a kernel on a problem and say whether its numbers are right",
+    "sweep": "verify many kernels on many shapes",
     "contract": "measure the limits of a kernel that no documentation states",
     "trace": "watch a kernel run: arguments, memory, waits and barriers",
     "explain": "say why the output of a kernel is wrong",

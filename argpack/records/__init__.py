@@ -4,7 +4,7 @@ It knows schemas and dumps, not kernels. Importing it imports numpy; Parquet and
 """
 
 from argpack.records.columns import Columns, decode_columns
-from argpack.records.export import FILE_TYPES, write_columns
+from argpack.records.export import FILE_TYPES, check_columns_path, write_columns
 from argpack.records.groups import FieldSummary, Group, group_by, summarise
 from argpack.records.log import LOG_FORMATS, Log, Record, read_log
 from argpack.records.logs import Unread, beside, count, joined, keep, read_logs
@@ -19,6 +19,7 @@ __all__ = [
     "Record",
     "Unread",
     "beside",
+    "check_columns_path",
     "count",
     "decode_columns",
     "group_by",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,8 @@ def write_columns(
     Raises InputError for another ending, an existing file without `force` and one that cannot be written,
     UnavailableError where the format needs pyarrow and there is none.
     """
+    check_columns_path(path, force=force)
     kind = Path(path).suffix
-    if kind not in FILE_TYPES:
-        raise InputError(f"{path}: expected a file name that ends in {', '.join(FILE_TYPES)}")
-    if not force and Path(path).exists():
-        raise InputError(f"{path}: exists; --force overwrites it")
     try:
         if kind == ".csv":
             _write_csv(columns, path, dict(extra or {}))
@@ -41,6 +39,24 @@ def write_columns(
             _write_arrow(columns, path, dict(extra or {}), form=kind)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def check_columns_path(path: str, *, force: bool, also: tuple[str, ...] = ()) -> None:
+    """Raise what `write_columns` would raise for this path, before there is anything to write.
+
+    `also` are endings that the caller writes itself, to be named in the message.
+    """
+    kind = Path(path).suffix
+    if kind not in FILE_TYPES:
+        raise InputError(f"{path}: expected a file name that ends in {', '.join((*FILE_TYPES, *also))}")
+    if not force and Path(path).exists():
+        raise InputError(f"{path}: exists; --force overwrites it")
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"{path}: cannot be written: there is no such folder")
+    if kind != ".csv" and importlib.util.find_spec("pyarrow") is None:
+        raise UnavailableError(
+            f"{path}: Parquet and Arrow files need pyarrow: pip install 'argpack[table]', or write .csv"
+        )
 
 
 def _write_csv(columns: Columns, path: str, extra: Mapping[str, NDArray[Any]]) -> None:
@@ -65,13 +81,9 @@ def _csv_cells(columns: Columns, rows: slice, extra: Mapping[str, NDArray[Any]])
 
 
 def _write_arrow(columns: Columns, path: str, extra: Mapping[str, NDArray[Any]], *, form: str) -> None:
-    try:
-        import pyarrow as pa
-        from pyarrow import feather, parquet
-    except ImportError:
-        raise UnavailableError(
-            f"{path}: Parquet and Arrow files need pyarrow: pip install 'argpack[table]', or write .csv"
-        ) from None
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
     arrays = {name: pa.array(column) for name, column in extra.items()}
     for name, column in columns.values.items():
         known = columns.known.get(name)
