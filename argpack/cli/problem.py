@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from argpack.schema import KernargSchema
 
 
+# Tiles at random where nothing else is said.
+SAMPLE = 16
+
+
 def add_arguments(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Options of the problem and `--set`; `required` insists on the sizes."""
     group = parser.add_argument_group("problem")
@@ -68,6 +72,20 @@ def overrides_of(settings: Sequence[str], schema: KernargSchema) -> dict[str, in
             raise InputError(f"--set {text}: {error}") from None
         values[name] = number
     return values
+
+
+def sample(text: str) -> int | None:
+    """The option `all`, `sample` or `sample:N`: how many tiles of the output to run at random, None for all."""
+    import argparse
+
+    kind, colon, count = text.partition(":")
+    if text == "all":
+        return None
+    if kind != "sample" or (colon and not (count.isdecimal() and int(count) <= 1_000_000)):
+        raise argparse.ArgumentTypeError(
+            f"expected all, sample or sample:N with N of 0 to 1000000, found {text}"
+        )
+    return int(count) if colon else SAMPLE
 
 
 def _number(text: str, *, kind: str) -> int | float:

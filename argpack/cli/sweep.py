@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from argpack.sweep import Ledger, Plan, Result, Unit
+    from argpack.sweep import Ledger, Plan, Result, Sampling, Unit
 
+AUTO = "auto"
+# Multiply-adds: one core emulates so many in a few seconds.
+_WHOLE = 1 << 32
 _MOST_PROCESSES = 1024
 
 
@@ -32,6 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         required=True,
         help="lines of M N K or M,N,K; or aiter: the shapes of AITER's test of its FP4 GEMM",
+    )
+    parser.add_argument(
+        "--workgroups",
+        type=_sampling,
+        metavar="auto|all|sample[:N]",
+        default=AUTO,
+        help="which to run: all; a sample, the corners, edges and N tiles of D at random (default 16); auto, the "
+        "default, a sample where M x N x K is more than 2^32, else all",
     )
     parser.add_argument("--seed", type=_seed, default=0, help="chooses the operands (default 0)")
     where = parser.add_mutually_exclusive_group()
@@ -53,15 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Plan, check what is not in the ledger, print and write; 0, 1 or 2 as above, or ArgpackError."""
     from argpack.cli import output, sweep_report
-    from argpack.sweep import Ledger, Sampling, load_kernels, make_plan, read_shapes
+    from argpack.sweep import Ledger, load_kernels, make_plan, read_shapes
     from argpack.sweep.table import check_path, write_table
 
     if args.output is not None:
         check_path(args.output, force=args.force)
     shapes = read_shapes(args.shapes)
-    plan = make_plan(
-        load_kernels(_paths(args.kernels)), shapes, seed=args.seed, sampling=Sampling("all", None, 0)
-    )
+    plan = make_plan(load_kernels(_paths(args.kernels)), shapes, seed=args.seed, sampling=args.workgroups)
     with contextlib.ExitStack() as stack:
         ledger = stack.enter_context(Ledger(args.ledger, plan)) if args.ledger is not None else None
         if ledger is not None and ledger.dropped:
@@ -122,6 +131,16 @@ def _checked(plan: Plan, left: Sequence[Unit], args: argparse.Namespace) -> Iter
         from argpack.sweep.pool import cores, run_here
 
         yield from run_here(units, kernels, processes=args.jobs or cores())
+
+
+def _sampling(text: str) -> Sampling:
+    from argpack.cli.problem import SAMPLE, sample
+    from argpack.sweep import Sampling
+
+    if text == AUTO:
+        return Sampling(text, _WHOLE, SAMPLE)
+    tiles = sample(text)
+    return Sampling("all", None, 0) if tiles is None else Sampling(f"sample:{tiles}", 0, tiles)
 
 
 def _seed(text: str) -> int:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from argpack.cli.checking import Outcome, Unchecked
 
-# Tiles at random where nothing else is said.
-_SAMPLE = 16
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack verify`."""
@@ -36,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workgroups",
-        type=_sample,
+        type=problem.sample,
         metavar="all|sample[:N]",
         help="sample: run corners, edges and N tiles of D at random (default 16), whatever the size (emulator)",
     )
@@ -99,17 +96,3 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"expected 1 to 1000000, found {text}")
     return int(text)
-
-
-def _sample(text: str) -> int | None:
-    """How many tiles at random, None for all."""
-    import argparse
-
-    kind, colon, count = text.partition(":")
-    if text == "all":
-        return None
-    if kind != "sample" or (colon and not (count.isdecimal() and int(count) <= 1_000_000)):
-        raise argparse.ArgumentTypeError(
-            f"expected all, sample or sample:N with N of 0 to 1000000, found {text}"
-        )
-    return int(count) if colon else _SAMPLE

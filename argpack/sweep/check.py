@@ -48,13 +48,13 @@ def _checked(unit: Unit, kernel: SweptKernel) -> Result:
     code_object = _code_object(kernel.data, kernel.label)
     found, family = kernel_of(code_object)
     with enough_memory(unit.problem):
-        workload = load_workloads(family).prepare(code_object, found, unit.problem)
+        workload = load_workloads(family).prepare(code_object, found, unit.problem, sample=unit.sample)
         result = _backend().run(workload.launch)
         verdict = workload.judge(result)
     launch = workload.launch
     return replace(
         _result(unit, Answer.PASSED if verdict.passed else Answer.FAILED, verdict.reason),
-        workgroups=math.prod(launch.grid),
+        workgroups=math.prod(launch.grid) if launch.workgroups is None else len(launch.workgroups),
         workgroups_of_grid=math.prod(launch.grid),
         outputs=verdict.elements,
         bit_equal=verdict.bit_equal,

@@ -115,6 +115,31 @@ def test_numbers_are_those_of_verify(sweep, kernels_dir, capsys):
     assert (found["workgroups"], found["workgroups_of_grid"]) == (2, 2)
 
 
+class TestWorkgroups:
+    def run(self, sweep, *options):
+        Path("s.txt").write_text("160 160 4\n1200 1920 2048\n")  # 100 tiles, and 2^32 multiply-adds and more
+        code, out, _ = sweep("good.co", "--json", *options)
+        assert code == 0
+        return [(r["workgroups"], r["workgroups_of_grid"], r["outputs"]) for r in json.loads(out)["results"]]
+
+    def test_what_is_large_is_sampled_unless_told_otherwise(self, sweep):
+        assert self.run(sweep) == [(100, 100, 160 * 160), (22, 9000, 22 * 256)]
+
+    def test_a_sample_is_taken_of_everything_where_asked_for(self, sweep):
+        assert self.run(sweep, "--workgroups", "sample:3") == [(9, 100, 9 * 256), (9, 9000, 9 * 256)]
+
+    def test_the_table_says_how_many_were_sampled(self, sweep):
+        Path("s.txt").write_text("160 160 4\n32 32 4\n")  # of four tiles all are corners
+        _, out, _ = sweep("good.co", "--workgroups", "sample:0")
+        assert out.splitlines()[-1] == "1 kernel, 2 shapes: 2 passed; 1 by a sample of their workgroups"
+
+    @pytest.mark.parametrize("text", ["some", "sample:", "sample:-1", "sample:x", "all:3", ""])
+    def test_another_word_is_refused(self, sweep, text):
+        code, _, err = sweep("good.co", "--workgroups", text)
+        assert code == 2
+        assert "argument --workgroups: expected all, sample or sample:N" in err
+
+
 def test_json_says_what_was_swept_and_every_result(sweep):
     code, out, _ = sweep("good.co", "--json")
     found = json.loads(out)
