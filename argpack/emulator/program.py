@@ -102,6 +102,8 @@ class Program:
         self.name = name
         self.observer = observer
         self._blocks: dict[int, Block] = {}
+        # VGPRs that the code compiled so far writes; all waves start with v0.
+        self.vgprs = {0}
 
     def block(self, pc: int) -> Block:
         """The block that starts at `pc`. Raises UnsupportedError for code that is not executed."""
@@ -111,7 +113,7 @@ class Program:
         return found
 
     def compile(self, entry: int) -> None:
-        """Compile all that can be reached from `entry`, so that processes forked later have it.
+        """Compile all that can be reached from `entry`: processes forked later have it, and `vgprs` is known.
 
         Code that is not executed is left alone: it is refused when, and if, it is reached.
         """
@@ -142,6 +144,7 @@ class Program:
     def _compile(self, start: int) -> Block:
         operations: list[Operation] = []
         block = self._straight(start, operations)
+        self.vgprs.update(*(operation.writes for operation in operations))
         if self.observer is None:
             return block
         observer, code = self.observer, Code(start, tuple(operations), block.kind)

@@ -12,6 +12,7 @@ import numpy as np
 
 from argpack.emulator.engine import Dispatch, run_batch
 from argpack.emulator.memory import MemoryFaultError
+from argpack.emulator.waves import LANES
 from argpack.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from argpack.emulator.memory import DeviceMemory
     from argpack.emulator.program import Program
 
-# Waves side by side at most: numpy's cost per call is shared, and neighbours share operands.
-_WAVES = 512
+# Waves side by side at most, and bytes of the VGPRs that they use: numpy's cost per call is shared, and neighbours
+# share operands, but memory is not free.
+_WAVES = 1024
+_REGISTER_BYTES = 48 << 20
 # Fewer than this are not worth a process of their own.
 _WORTH_A_PROCESS = 32
 _POLL_SECONDS = 0.2
@@ -38,19 +41,21 @@ class Schedule:
     processes: int
     workgroups: tuple[tuple[int, int, int], ...] | None = None
 
-    def batches(self, waves_per_workgroup: int) -> list[NDArray[np.int64]]:
+    def batches(self, waves_per_workgroup: int, *, vgprs: int = 1) -> list[NDArray[np.int64]]:
         """Workgroup ids, int64 (n, 3), per batch: blocks of the grid, square where they can be, all slices together.
 
-        Neighbours read the same rows of A or of B, which the matrix unit then decodes once.
+        `vgprs` is how many of them the kernel uses. Neighbours read the same rows of A or of B, which the matrix unit
+        then decodes once.
         """
         x, y, z = self.grid
         waves = z * waves_per_workgroup
+        most = min(_WAVES, _REGISTER_BYTES // (vgprs * LANES * 4))
         if self.workgroups is not None:
-            return _some_batches(self.workgroups, max(1, _WAVES // waves), self.processes)
+            return _some_batches(self.workgroups, max(1, most // waves), self.processes)
         processes = min(self.processes, max(1, x * y * waves // _WORTH_A_PROCESS))
         # As many for each process, as near as can be: they are of one size, and the last to end is waited for.
-        parts = -(-x * y * waves // (_WAVES * processes)) * processes
-        across, down = _cuts(x, y, most=max(1, min(_WAVES // waves, -(-x * y // parts))))
+        parts = -(-x * y * waves // (most * processes)) * processes
+        across, down = _cuts(x, y, most=max(1, min(most // waves, -(-x * y // parts))))
         batches = []
         for rows in np.array_split(np.arange(y), down):
             for columns in np.array_split(np.arange(x), across):
@@ -100,7 +105,8 @@ def run_schedule(
     if program.observer is not None:
         schedule = replace(schedule, processes=1)
         program.observer.begin(memory)
-    batches = schedule.batches(dispatch.waves)
+    program.compile(dispatch.entry)
+    batches = schedule.batches(dispatch.waves, vgprs=len(program.vgprs))
     total = sum(map(len, batches))
     processes = min(schedule.processes, len(batches))
     with _one_blas_thread():
@@ -125,7 +131,6 @@ def _run_processes(
     processes: int,
     advance: Callable[[int], object],
 ) -> None:
-    program.compile(dispatch.entry)
     context = multiprocessing.get_context("fork")
     workers = []
     with warnings.catch_warnings():

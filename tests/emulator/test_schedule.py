@@ -77,6 +77,12 @@ def test_every_workgroup_is_in_one_batch_and_slices_stay_together(grid, waves):
         assert len(batch) * waves <= schedule._WAVES or len(tiles) == 1
 
 
+@pytest.mark.parametrize(("vgprs", "count"), [(512, 384), (1000, 196), (1, 1024)])
+def test_waves_side_by_side_are_as_many_as_their_registers_have_room_for(vgprs, count):
+    batches = Schedule((64, 64, 1), 2).batches(4, vgprs=vgprs)
+    assert count // 2 < 4 * max(map(len, batches)) <= count
+
+
 @pytest.mark.parametrize("grid", [(16, 16, 1), (24, 16, 1), (20, 20, 1), (16, 16, 2), (64, 9, 1)])
 @pytest.mark.parametrize("processes", [1, 2, 3, 4])
 def test_no_process_waits_long_for_another(grid, processes):
@@ -145,7 +151,7 @@ def drain(pipe):
 def test_a_worker_takes_batches_until_none_is_left(prepared):
     program, dispatch, memory = prepared(past=120)
     memory.over_reads["other", "earlier"] = 5
-    batches = Schedule(GRID, 1).batches(64)
+    batches = Schedule(GRID, 1).batches(256)
     ours, theirs = multiprocessing.Pipe(duplex=False)
     schedule._work(program, dispatch, memory, batches, multiprocessing.Value("q", 0), theirs)
     *counts, over_reads = drain(ours)
