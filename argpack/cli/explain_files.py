@@ -175,6 +175,13 @@ def _complete(
         if name in logical:
             found[name] = logical[name]
         elif name in images:
+            needed = maker.image_size(kernel.name, problem, name)
+            if images[name].size < needed:
+                option = OPERANDS[name].replace("_", "-")
+                raise InputError(
+                    f"--placed-{option}: {name}: expected {needed} bytes, found {images[name].size}; --{option} lets "
+                    "the buffer be held against its matrix"
+                )
             found[name] = maker.read_image(kernel.name, problem, name, images[name])
         else:
             found[name] = made

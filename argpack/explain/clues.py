@@ -13,8 +13,9 @@ from argpack.families.family import Usage
 from argpack.hexdump import Dump, diff
 from argpack.hexdump.hints import hint
 from argpack.hexdump.mistakes import find_mistake
-from scale_layout import LAYOUTS, padded_shape
+from scale_layout import LAYOUTS, Tensor, padded_shape
 from scale_layout.diagnose import check_image
+from scale_layout.rank import rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,6 +59,26 @@ def _images(scene: Scene, given: Given) -> Iterator[Clue]:
             continue  # what is taken for the logical operand comes from this very image
         placed = scene.placed[name]
         yield from _image(scene, name, placed, image)
+
+
+def looks(scene: Scene, given: Given) -> Iterator[str]:
+    """Buffers of scales without their matrix that look as if they lay in another layout than the kernel reads."""
+    for name, image in given.images.items():
+        placed = scene.placed[name]
+        if name in given.logical or placed.layout.tensor is not Tensor.SCALES:
+            continue
+        candidates = [one for one in LAYOUTS if one.tensor in {Tensor.SCALES, Tensor.ANY}]
+        try:
+            found = rank(image, placed.logical.shape, candidates)
+        except InputError:
+            continue  # all bytes are equal, or no layout has this size
+        alike = [found.answer] if found.answer else found.equal
+        if all(one.layout.pattern != placed.layout.pattern for one in alike):
+            names = " or ".join(one.layout.name for one in alike)
+            yield (
+                f"{name}: by its bytes alone this looks like {names}, and not like {placed.layout.name}, which the "
+                "kernel reads: its matrix would tell"
+            )
 
 
 def _image(scene: Scene, name: str, placed: Placed, image: NDArray[np.uint8]) -> Iterator[Clue]:

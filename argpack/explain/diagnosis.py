@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from argpack.errors import UnavailableError
-from argpack.explain.clues import Clue, clues
+from argpack.explain.clues import Clue, clues, looks
 from argpack.explain.given import inside, parts_given, situation_of, without_addresses
 from argpack.explain.hypothesis import Hypothesis
 from argpack.explain.outputs import Match, match
 from argpack.explain.search import Excluded, Found, search
 from argpack.families.extents import beyond
+from argpack.hexdump.table import counted
 from argpack.numerics import compare
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def explain(
     verdict = None if faulted else _compare(scene, output)
     trouble = _trouble(scene, output, given, predicted, verdict)
     notes = [note for hint in hints for note in hint.notes]
+    notes += looks(scene, given)
     if given.arguments is not None and without_addresses(scene, given.arguments):
         notes.append(f"{given.arguments.source}: all pointers are null: taken to point where they should")
     if verdict is not None and verdict.passed and not trouble:
@@ -294,6 +296,7 @@ def _right(
         findings.append(
             Finding(name=hint.name, what=hint.what, evidence=evidence, fix=hint.fix, confirmed=False)
         )
+    notes += [reason for _, reason in runner.scene.limits]
     if verdict.hint:
         notes.append(verdict.hint)
     return Explanation(
@@ -360,7 +363,7 @@ def _trouble(
         if predicted.unwritten.any():
             found.append(f"{int(predicted.unwritten.sum())} of {output.size} outputs are never written")
         if predicted.stray:
-            found.append(f"{predicted.stray} elements of D outside M x N are written")
+            found.append(f"{counted(predicted.stray, 'element')} of D outside M x N written")
     elif stray := _outside(scene, given):
         found.append(stray)
     return found
@@ -380,8 +383,8 @@ def _outside(scene: Scene, given: Given) -> str:
         return ""
     row, column = (int(index) for index in places[0])
     return (
-        f"{len(places)} elements of D outside {scene.problem.m} x {scene.problem.n} are written, the first at row "
-        f"{row}, column {column}"
+        f"{counted(len(places), 'element')} of D outside {scene.problem.m} x {scene.problem.n} written, the first at "
+        f"row {row}, column {column}"
     )
 
 

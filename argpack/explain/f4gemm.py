@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from argpack.explain.hypothesis import Hypothesis
     from argpack.families import Family, Problem
     from argpack.families.aiter_f4gemm.names import Variant
+    from scale_layout import Layout
 
 FORM = Form(dtype="bfloat16", sentinel=SENTINEL)
 STRIDE_FIELD = "stride_C0"
@@ -74,18 +75,27 @@ def sizes(name: str, shape: tuple[int, int]) -> dict[str, int]:
     return {"m" if name in {"A", "ScaleA"} else "n": shape[0], "k": shape[1] * per_byte}
 
 
+def image_size(kernel_name: str, problem: Problem, name: str) -> int:
+    """Bytes that a buffer needs at least."""
+    rows, columns, _, _ = _image(kernel_name, problem, name)
+    return rows * columns
+
+
 def read_image(kernel_name: str, problem: Problem, name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The logical operand that the kernel reads out of an image; what lies beyond its end is 0."""
-    rows, columns = shapes(problem)[name]
+    """The logical operand that the kernel reads out of an image."""
+    rows, columns, layout, multiple = _image(kernel_name, problem, name)
+    shape = shapes(problem)[name]
+    return invert(layout, image[: rows * columns], rows=shape[0], cols=shape[1], col_multiple=multiple)
+
+
+def _image(kernel_name: str, problem: Problem, name: str) -> tuple[int, int, Layout, int | None]:
+    """Padded rows and columns of an image, its layout, what columns are padded to."""
     layout, multiple = layout_named("row_major"), None
     if name == "B":
         layout = layout_named(b_layout(parse(kernel_name)))
     elif name in scales.BOTH:
         layout, multiple = layout_named(SCALE_LAYOUT), SCALE_COLUMNS
-    shape = padded_shape(layout, rows, columns, col_multiple=multiple)
-    whole = np.zeros(shape[0] * shape[1], np.uint8)
-    whole[: image.size] = image[: whole.size]
-    return invert(layout, whole, rows=rows, cols=columns, col_multiple=multiple)
+    return *padded_shape(layout, *shapes(problem)[name], col_multiple=multiple), layout, multiple
 
 
 def scene(

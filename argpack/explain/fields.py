@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from argpack.families import Problem
     from argpack.schema import Field, KernargSchema
 
+_PADDINGS = (64, 128, 256)  # elements
 # How many bytes, or how much of one, an element of a unit has.
 _BYTES = {"fp4 elements": 0.5, "bf16 elements": 2, "f32 elements": 4}
 
@@ -35,6 +36,8 @@ def hypotheses(
         for times, words in ((2, "twice what it should be"), (0.5, "half of what it should be")):
             if _BYTES.get(field.unit) != times:
                 yield _scaled(field, times, words, moves=field.name == stride_field)
+        if field.unit in _BYTES:
+            yield from _padded(field, moves=field.name == stride_field)
     yield from _sizes_exchanged(stride_field, problem)
     yield from _factors(problem, usage)
 
@@ -81,6 +84,18 @@ def _scaled(field: Field, times: float, words: str, *, moves: bool) -> Hypothesi
         build=_setting(field.name, lambda value: value * times),
         local=not moves,
     )
+
+
+def _padded(field: Field, *, moves: bool) -> Iterator[Hypothesis]:
+    """The stride of rows that are longer than they are: padded in one place and not in the other."""
+    for multiple in _PADDINGS:
+        yield Hypothesis(
+            name=f"{field.name} of rows padded to {multiple}",
+            what=f"{field.name} is rounded up to a multiple of {multiple}, the rows in memory are not padded",
+            fix="take the stride of the memory that is passed, padded or not, in all places",
+            build=_rounding_up(field.name, multiple),
+            local=not moves,
+        )
 
 
 def _sizes_exchanged(stride_field: str, problem: Problem) -> Iterator[Hypothesis]:
@@ -139,6 +154,10 @@ def _setting(name: str, value: Callable[[float], float]) -> Callable[[Situation]
         return with_values(right, **{name: new})
 
     return build
+
+
+def _rounding_up(name: str, multiple: int) -> Callable[[Situation], Situation | None]:
+    return _setting(name, lambda value: -(-value // multiple) * multiple)
 
 
 def _setting_to(name: str, value: float) -> Callable[[Situation], Situation | None]:

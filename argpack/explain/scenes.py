@@ -38,6 +38,9 @@ class Maker(Protocol):
     def sizes(self, name: str, shape: tuple[int, int]) -> dict[str, int]:
         """Which of m, n, k a logical operand of `shape`, (rows, bytes), tells."""
 
+    def image_size(self, kernel_name: str, problem: Problem, name: str) -> int:
+        """Bytes that a buffer needs at least."""
+
     def read_image(
         self, kernel_name: str, problem: Problem, name: str, image: NDArray[np.uint8]
     ) -> NDArray[np.generic]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,15 +55,18 @@ def sizes(name: str, shape: tuple[int, int]) -> dict[str, int]:
     )
 
 
+def image_size(kernel_name: str, problem: Problem, name: str) -> int:
+    """Bytes that a buffer needs at least."""
+    usage(kernel_name)
+    return math.prod(shapes(problem)[name]) * ITEM.itemsize
+
+
 def read_image(
     kernel_name: str, problem: Problem, name: str, image: NDArray[np.uint8]
 ) -> NDArray[np.float32]:
-    """The logical operand that the kernel reads out of an image; what lies beyond its end is 0."""
-    usage(kernel_name)
-    shape = shapes(problem)[name]
-    whole = np.zeros(shape[0] * shape[1] * ITEM.itemsize, np.uint8)
-    whole[: image.size] = image[: whole.size]
-    return whole.view(np.float32).reshape(shape)
+    """The logical operand that the kernel reads out of an image."""
+    size = image_size(kernel_name, problem, name)
+    return image[:size].copy().view(np.float32).reshape(shapes(problem)[name])
 
 
 def scene(

@@ -4,13 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from launched import Host, Operands
+from launched import KEPT, Host, Operands
 
 from argpack.cli import main
 from argpack.explain import Runner
-
-# What each launch gives, by kernel and right launch: many tests ask about other outputs of one and the same problem.
-KEPT = {}
 
 
 def remembering(scene, backend):

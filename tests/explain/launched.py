@@ -28,6 +28,9 @@ OFFSETS = {
 }
 POINTERS = {"D": 0x00, "A": 0x20, "B": 0x30, "ScaleA": 0x110, "ScaleB": 0x120}
 
+# What each launch gave, by kernel and right launch: many tests ask about other outputs of one and the same problem.
+KEPT = {}
+
 
 class Operands:
     """Logical operands of M x N x K, from a seed of their own."""

@@ -136,6 +136,54 @@ class TestPlaced:
         assert (code, found["verdict"]) == (0, "right")
         assert found["assumed"] == ["ScaleA: taken to lie right; --scale-a would tell"]
 
+    def test_b4_a_size_tells_no_layout(self, explain, small, tmp_path):
+        """M=128, K=256: rows, 32x8 and 128x4 all have 1024 bytes, and random scales look the same in each."""
+        operands = Operands(128, 128, 256)
+        np.save(tmp_path / "placed.npy", row_major(operands.scale_a))
+        sizes = ["-m", "128", "-n", "128", "-k", "256"]
+        code, out, _ = explain(small.path, *sizes, "--placed-scale-a", tmp_path / "placed.npy")
+        assert code == 0
+        assert "assumed   ScaleA: taken to lie right; --scale-a would tell" in out
+        assert "looks like" not in out
+
+    def test_scales_of_rows_that_differ_look_like_rows(self, explain, small, tmp_path):
+        rng = np.random.default_rng(0)
+        scales = (100 + rng.integers(0, 20, (128, 1)) + rng.integers(0, 10, 16)).astype(np.uint8)
+        sizes = ["-m", "128", "-n", "128", "-k", "512", "--placed-scale-a", tmp_path / "placed.npy"]
+        np.save(tmp_path / "placed.npy", row_major(scales))
+        _, out, _ = explain(small.path, *sizes)
+        assert "note      ScaleA: by its bytes alone this looks like row_major or " in out
+        assert ", and not like scale_32x8, which the kernel reads" in out
+        np.save(tmp_path / "placed.npy", tiled(scales))
+        _, out, _ = explain(small.path, *sizes)
+        assert "looks like" not in out
+
+    def test_b5_a_tail_of_stale_memory(self, explain, small, ragged, files, tmp_path):
+        """Padding columns that nobody wrote, on both sides."""
+        options = list(files)
+        for name, scales in (("scale-a", ragged.scale_a), ("scale-b", ragged.scale_b)):
+            image = tiled(scales, pad=0xAA)
+            image[image == 0xAA] = np.random.default_rng(1).integers(
+                120, 135, (image == 0xAA).sum(), np.uint8
+            )
+            np.save(tmp_path / f"{name}.npy", image)
+            options += [f"--placed-{name}", tmp_path / f"{name}.npy"]
+        code, out, _ = explain(small.path, *options)
+        assert code == 1
+        assert "cause 1: padding of ScaleA" in out
+        assert "80 rows pad to 96 and 52 columns pad to 56: 1216 pad bytes, 0x78, 0x79, 0x7a, 0x7b, …" in out
+
+    def test_a_buffer_that_is_too_small_is_refused_without_its_matrix(self, explain, small, tmp_path):
+        (tmp_path / "b.bin").write_bytes(bytes(100))
+        code, _, err = explain(
+            small.path, "-m", "32", "-n", "32", "-k", "64", "--placed-b", tmp_path / "b.bin"
+        )
+        assert code == 2
+        assert (
+            "--placed-b: B: expected 1024 bytes, found 100; --b lets the buffer be held against its matrix"
+            in err
+        )
+
     def test_an_output_is_explained_by_the_buffer_that_made_it(self, asked, small, ragged, tmp_path):
         wrong = row_major(ragged.scale_b)
         np.save(tmp_path / "placed.npy", wrong)
@@ -196,6 +244,15 @@ class TestArguments:
         assert code == 1
         assert out.count("cause ") == 1
         assert "cause 1: arguments: shift" in out
+
+    def test_b6_padded_sizes_for_logical_ones(self, explain, small, dump):
+        """N=160 is padded to 256 where B was made, and D is not."""
+        operands = Operands(40, 160, 256)
+        path = dump(operands, N=256, stride_C0=256)
+        code, out, _ = explain(small.path, "--arguments", path, "-n", "160")
+        assert code == 1
+        assert "N is 256, this problem needs 160 columns" in out
+        assert "stride_C0 is 256, this problem needs 160 bf16 elements" in out
 
     def test_set_stands_for_a_dump(self, explain, small):
         sizes = ["-m", "40", "-n", "128", "-k", "256"]

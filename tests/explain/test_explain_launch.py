@@ -57,6 +57,13 @@ class TestFields:
         assert exact(answer) == "stride_C0 left zero"
         assert "takes D's row stride from there and never reads stride_D0" in first(answer)["what"]
 
+    def test_b6_the_stride_of_padded_rows(self, asked, small):
+        operands = Operands(40, 160, 288)
+        output = small.run(operands, fields={"stride_A0": 384})
+        assert first(asked(small, operands, output))["name"] == "stride_A0 of rows padded to 128"
+        output = small.run(operands, fields={"stride_C0": 256}, room=64)
+        assert exact(asked(small, operands, output)) == "stride_C0 of rows padded to 128"
+
     def test_m_and_n_exchanged(self, asked, small, wide):
         output = small.run(wide, fields={"M": 256, "N": 80, "stride_C0": 80}, room=256)
         assert exact(asked(small, wide, output)) == "M and N exchanged, D's stride with them"
@@ -222,7 +229,7 @@ class TestNumbers:
         code, found = asked(small, wide, memory)
         assert code == 1
         assert found["trouble"] == [
-            "2 elements of D outside 80 x 256 are written, the first at row 3, column 260"
+            "2 elements of D outside 80 x 256 written, the first at row 3, column 260"
         ]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from launched import Host, Operands, row_major, shuffled, tiled, up
+from launched import KEPT, Host, Operands, row_major, shuffled, tiled, up
 
 
 def first(answer):
@@ -191,6 +191,7 @@ def test_every_kernel_right_and_with_scales_in_rows(asked, kernels_dir):
         rows, columns = (int(part) for part in name.rpartition("_")[2].split("x"))
         host = Host(kernels_dir, name, (rows, columns), preshuffled=not name.startswith("no"))
         operands = Operands(rows + 13, 1024, 352)
+        KEPT.clear()
         code, found = asked(host, operands, host.run(operands))
         assert (code, found["findings"]) == (0, []), name
         output = host.run(operands, images={"ScaleA": row_major(operands.scale_a, rows=host.rows)})
