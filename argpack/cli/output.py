@@ -46,9 +46,13 @@ def print_document(document: Document, title: str, *, html: bool) -> None:
 
 
 def check_new(path: str, *, force: bool) -> None:
-    """Raise InputError, before any work is done, where `write_file` will because the file exists."""
+    """Raise InputError, before any work is done, where `write_file` will: the file exists, or its folder does not."""
+    from pathlib import Path
+
     if not force and os.path.lexists(path):
         raise InputError(f"{path}: exists; --force overwrites it")
+    if not Path(path).parent.is_dir():
+        raise InputError(f"{path}: cannot be written: its folder does not exist")
 
 
 def write_file(data: bytes, path: str, *, force: bool) -> None:

@@ -86,6 +86,25 @@ def test_a_file_that_exists_is_refused_before_anything_is_measured(kernels_dir, 
     assert path.read_text() == before
 
 
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_measured(kernels_dir, tmp_path, capsys):
+    path = tmp_path / "none" / "made.toml"
+    assert main(["contract", KERNEL, "-o", str(path)]) == 2
+    assert (
+        capsys.readouterr().err == f"argpack: error: {path}: cannot be written: its folder does not exist\n"
+    )
+
+
+def test_a_kernel_under_another_ones_name_fits_no_contract(kernels_dir, tmp_path, capsys):
+    """The tile that its name tells is not the one that it computes."""
+    data = (kernels_dir / "gfx950" / "f4gemm" / f"{KERNEL}.co").read_bytes()
+    path = tmp_path / "renamed.co"
+    path.write_bytes(data.replace(b"BpreShuffle_32x128E", b"BpreShuffle_64x128E"))
+    assert main(["contract", str(path)]) == 2
+    assert (
+        "BpreShuffle_64x128: no size tried is computed right, M=33 N=1024 K=256: " in capsys.readouterr().err
+    )
+
+
 def test_json_and_what_differs_from_argpacks_own_contract(kernels_dir, measured, monkeypatch, capsys):
     """Measured once: here the measuring gives what it gave, but for one value."""
     import dataclasses

@@ -243,3 +243,27 @@ def test_other_contents_differ_in_every_byte():
     data = np.arange(256, dtype=np.uint8)
     assert (other_bytes(data) != data).all()
     assert len(set((other_bytes(data) - data).tolist())) > 100
+
+
+def test_a_kernel_patched_to_read_another_slot_is_told_by_its_effect(kernels_dir):
+    """D's row stride comes from stride_C0; with the offset of that one load changed it comes from stride_D0."""
+    path = kernels_dir / "gfx950" / "f4gemm" / f"{PREFIX}BpreShuffle_32x128.co"
+    code_object = read(path)
+    problem = Problem(m=33, n=256, k=256)
+    options = {"overrides": {"stride_D0": 256}}
+    before = by_name(
+        perturb(prepare(code_object, code_object.kernels[0], problem, **options).launch, F4GEMM.schema)
+    )
+    (load,) = before["stride_C0"].loads
+    raw = load.instruction.raw
+    patched = raw[:4] + (0x60).to_bytes(4, "little")  # the offset is the low 21 bits of the second dword
+    data = path.read_bytes()
+    assert (data.count(raw), raw[4:]) == (1, (0x80).to_bytes(4, "little"))
+    code_object = parse(data.replace(raw, patched), source="patched.co")
+    after = by_name(
+        perturb(prepare(code_object, code_object.kernels[0], problem, **options).launch, F4GEMM.schema)
+    )
+    assert [(name, str(after[name].kind)) for name in after if after[name].kind is not before[name].kind] == [
+        ("stride_D0", "live"),
+        ("stride_C0", "unread"),
+    ]
