@@ -9,6 +9,8 @@ import numpy as np
 from argpack.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
 # Of the streams of a seed, one that no operand uses.
@@ -16,9 +18,17 @@ _STREAM = 1 << 16
 Tiles = tuple[tuple[int, int], ...]
 
 
-def sample_tiles(grid: tuple[int, int, int], count: int, *, seed: int) -> Tiles:
+def sample_tiles(
+    grid: tuple[int, int, int],
+    count: int,
+    *,
+    seed: int,
+    rows: Collection[int] = (),
+    columns: Collection[int] = (),
+) -> Tiles:
     """Tiles (x, y) of a grid, row by row: the four corners, one inside the last row and one inside the last column
-    (where tiles may be ragged), and `count` others at random; all where there are no more.
+    (where tiles may be ragged), one in each of `rows` and `columns`, and `count` others at random; all where there are
+    no more.
 
     Raises InputError for a negative count.
     """
@@ -31,11 +41,24 @@ def sample_tiles(grid: tuple[int, int, int], count: int, *, seed: int) -> Tiles:
         chosen.add((int(rng.integers(1, x - 1)), y - 1))
     if y > 2:
         chosen.add((x - 1, int(rng.integers(1, y - 1))))
+    chosen |= {(int(rng.integers(x)), row) for row in sorted(rows)}
+    chosen |= {(column, int(rng.integers(y))) for column in sorted(columns)}
     wanted = min(len(chosen) + count, x * y)
     for number in rng.choice(x * y, wanted, replace=False).tolist():
         if len(chosen) < wanted:
             chosen.add((number % x, number // x))
     return tuple(sorted(chosen, key=lambda tile: tile[::-1]))
+
+
+def wrapping_tiles(rows: int, row_bytes: int, tile: int) -> set[int]:
+    """Tiles of so many rows each in which an offset into a matrix, or what is left of it, passes the end of 32 bits.
+
+    These are where 2^31 and 2^32 bytes, or elements of half a byte to two bytes, end, from the first byte on and from
+    the last one back.
+    """
+    size = rows * row_bytes
+    limits = [1 << bits for bits in range(30, 34) if 1 << bits < size]
+    return {place // row_bytes // tile for limit in limits for place in (limit, size - limit)}
 
 
 def workgroups_of(columns: Tiles, grid: tuple[int, int, int]) -> tuple[tuple[int, int, int], ...]:

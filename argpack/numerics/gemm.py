@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     # Adds to a reference whose first element is at that row and column.
     Adjust = Callable[[Reference, int, int], Reference]
 
-_ROWS = 1024  # of a part that is compared at once, and its columns
+_ROWS, _COLUMNS = 1024, 2048  # of a part that are compared at once
 _CODES = 1 << 24  # bytes of packed codes made at once for either operand
 # Fewer products than this are compared in float64 and by one thread: it takes less than starting anything.
 _SMALL = 1 << 28
@@ -83,10 +83,11 @@ def tally_mxfp4_gemm(
 
 def _pieces(part: OutputPart, k: int) -> Iterator[OutputPart]:
     rows, columns = part.bits.shape
-    step = max(16, min(_ROWS, 2 * _CODES // k))
-    for row in range(0, rows, step):
-        for column in range(0, columns, step):
-            bits = part.bits[row : row + step, column : column + step]
+    most = max(16, 2 * _CODES // k)
+    height, width = min(_ROWS, most), min(_COLUMNS, most)
+    for row in range(0, rows, height):
+        for column in range(0, columns, width):
+            bits = part.bits[row : row + height, column : column + width]
             yield OutputPart(part.row + row, part.column + column, bits)
 
 

@@ -140,7 +140,8 @@ def _product(a: Mxfp4, b: Mxfp4, slices: Slices, scale: float) -> _Product:
     step = min(high, max(low, longest // 8 // SCALE_BLOCK * SCALE_BLOCK))
     shape = (len(a.codes), len(b.codes))
     rooms = tuple(np.empty(rows * step // 2) for rows in shape)
-    total, partial, room = (np.empty(shape, np.float32) for _ in range(3))
+    total, room = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    partial = np.empty(shape if len(slices) > 1 else 0, np.float32)
     absolute = np.zeros(shape, np.float32) if len(slices) > 1 else None
     sums = tuple(np.zeros(rows, np.float32) for rows in shape)
     some: list[Block] = []

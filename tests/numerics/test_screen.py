@@ -202,6 +202,7 @@ def rows_of(whole):
 def test_parts_add_up_to_the_whole(monkeypatch, small):
     monkeypatch.setattr("argpack.numerics.gemm._SMALL", small)
     monkeypatch.setattr("argpack.numerics.gemm._ROWS", 64)
+    monkeypatch.setattr("argpack.numerics.gemm._COLUMNS", 48)
     bits, a, b = right()
     bits[250, 150], bits[100, 199], bits[299, 0] = 0x7FC0, 0x7F80, 0
     parts = [OutputPart(row, column, bits[row : row + 100, column : column + 90])

@@ -114,7 +114,16 @@ def _refusals(variant: Variant, problem: Problem) -> Iterator[str]:
         )
     for name, size in _resources(variant, problem):
         if size >= _U32:
-            yield f"{name} needs a buffer resource of {size} bytes, a size of 32 bits: the kernel wraps it"
+            yield (
+                f"{name} needs a buffer resource of {size} bytes ({_elements(name, size)}), a size of 32 bits: the "
+                "kernel wraps it"
+            )
+
+
+def _elements(name: str, size: int) -> str:
+    if name == "D":
+        return f"{size // 2} bf16 elements"
+    return f"{size} e8m0 scales" if name.startswith("Scale") else f"{2 * size} fp4 elements"
 
 
 def _resources(variant: Variant, problem: Problem) -> Iterator[tuple[str, int]]:

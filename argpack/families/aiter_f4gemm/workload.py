@@ -23,13 +23,14 @@ from argpack.families.aiter_f4gemm.schema import SCHEMA
 from argpack.families.aiter_f4gemm.usage import brief_of, usage
 from argpack.families.family import Problem, Workload
 from argpack.families.overrides import contradictions
-from argpack.families.sampling import sample_tiles
+from argpack.families.sampling import sample_tiles, wrapping_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argpack.codeobject import CodeObject, Kernel
     from argpack.families.aiter_f4gemm.names import Variant
+    from argpack.families.sampling import Tiles
 
 __all__ = [
     "Placement",
@@ -120,7 +121,7 @@ def prepare(
         overrides=overrides,
     )
     if sample is not None:
-        plan = replace(plan, tiles=sample_tiles(plan.grid, sample, seed=problem.seed))
+        plan = replace(plan, tiles=_sampled(plan, sample))
     operands = RandomRows(problem)
     zeroed = accumulates and zero_output
     output = Output(problem.m, problem.n, plan.d_rows, plan.d_row_stride, zeroed=zeroed)
@@ -142,6 +143,16 @@ def prepare(
         spill=regions.spill(plan),
         padding=tuple(regions.padding(plan)),
     )
+
+
+def _sampled(plan: Plan, count: int) -> Tiles:
+    """Tiles to compute, among them those where an offset into D or an operand passes the end of 32 bits."""
+    problem, variant = plan.problem, plan.variant
+    of_k = (problem.k // 2, round_up(problem.k // SCALE_BLOCK, SCALE_COLUMNS))
+    of_m = (2 * plan.d_row_stride, *of_k)
+    rows = set().union(*(wrapping_tiles(problem.m, size, variant.tile_m) for size in of_m))
+    columns = set().union(*(wrapping_tiles(problem.n, size, variant.tile_n) for size in of_k))
+    return sample_tiles(plan.grid, count, seed=problem.seed, rows=rows, columns=columns)
 
 
 def _notes(plan: Plan, *, zeroed: bool) -> tuple[str, ...]:

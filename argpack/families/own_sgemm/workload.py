@@ -19,13 +19,14 @@ from argpack.families.own_sgemm.cross_check import cross_check
 from argpack.families.own_sgemm.judge import judge
 from argpack.families.own_sgemm.recorded import expected_output
 from argpack.families.own_sgemm.schema import SCHEMA, usage
-from argpack.families.sampling import sample_tiles, workgroups_of
+from argpack.families.sampling import sample_tiles, workgroups_of, wrapping_tiles
 from argpack.launch import Launch, Relocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from argpack.codeobject import CodeObject, Kernel
+    from argpack.families.sampling import Tiles
 
 __all__ = ["default_problem", "expected_output", "extents", "field_values", "prepare", "refusals", "tile"]
 
@@ -88,7 +89,7 @@ def prepare(
     if reasons and not force:
         raise RefusedError(f"{kernel.name}: {'; '.join(reasons)} (--force runs it anyway)")
     grid = (-(-problem.n // BLOCK[0]), -(-problem.m // BLOCK[1]), 1)
-    tiles = None if sample is None else sample_tiles(grid, sample, seed=problem.seed)
+    tiles = None if sample is None else _sampled(problem, grid, sample)
     buffers = buffers_of(problem, tiles)
     launch = Launch(
         code_object=code_object,
@@ -116,6 +117,12 @@ def prepare(
             item=4,
         ),
     )
+
+
+def _sampled(problem: Problem, grid: tuple[int, int, int], count: int) -> Tiles:
+    """Tiles to compute, among them those where an offset into D, C or A passes the end of 32 bits."""
+    rows = set().union(*(wrapping_tiles(problem.m, 4 * width, BLOCK[1]) for width in (problem.n, problem.k)))
+    return sample_tiles(grid, count, seed=problem.seed, rows=rows)
 
 
 def _notes(problem: Problem) -> tuple[str, ...]:
