@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Multiply-adds: beyond this a launch takes minutes on the emulator, and there would be dozens of them.
 _LARGEST = 1 << 37
 _LARGEST_GRID = 1024  # times the right one
-_SMALLER = "launch it in parts, or take another kernel"
+_SMALLER = "launch it in parts, or take another kernel; `argpack verify --workgroups sample` runs some of it"
 _UNEXPLAINED = "no known mistake explains"
 
 
@@ -134,7 +134,7 @@ def of_sizes(problem: Problem, limits: Sequence[str], extents: Sequence[Extent])
     if not findings:
         raise UnavailableError(
             f"M={problem.m} N={problem.n} K={problem.k}: {size:.1e} multiply-adds are too many to run here, and "
-            "nothing is known against these sizes"
+            "nothing is known against these sizes; `argpack verify --workgroups sample` runs some of it"
         )
     return Explanation(
         verdict=None, trouble=(), findings=tuple(findings), excluded=(), untestable=(), notes=()

@@ -324,10 +324,12 @@ class TestGridAndSizes:
         assert f"M: expected 1 to 4294967295, found {value}" in capsys.readouterr().err
 
     def test_a11_pack_and_verify_print_the_extent(self, kernels_dir, capsys):
-        arguments = ["-m", "2147483656", "-n", "32", "-k", "32", "--kernels", str(kernels_dir)]
-        assert main(["pack", SMALL, *arguments]) == 0
-        text = "D has 68,719,476,992 elements, more than 2^32, and 137,438,953,984 bytes, more than 2^32"
-        assert text in capsys.readouterr().err
+        sizes = [SMALL, "-m", "16777248", "-n", "128", "-k", "32", "--kernels", str(kernels_dir)]
+        text = "D has 2,147,487,744 elements, more than 2^31, and 4,294,975,488 bytes, more than 2^32"
+        assert main(["pack", *sizes]) == 0
+        assert f"argpack: warning: {text}" in capsys.readouterr().err
+        assert main(["verify", *sizes, "--workgroups", "sample:1", "--backend", "emulator"]) == 0
+        assert f"extent    {text}" in capsys.readouterr().out
 
     def test_n_that_the_kernel_cannot_do_is_a_known_limit(self, explain, kernels_dir):
         name = "f4gemm_bf16_per1x32Fp4_BpreShuffle_192x256"
