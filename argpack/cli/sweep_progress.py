@@ -57,6 +57,9 @@ class SweepProgress:
         self._stream.flush()
 
     def __enter__(self) -> Self:
+        if self._work and self._stream.isatty():
+            self._draw()
+            self._stream.flush()
         return self
 
     def __exit__(

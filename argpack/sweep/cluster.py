@@ -35,7 +35,9 @@ def run_on_cluster(
     except ImportError:
         raise UnavailableError("--scheduler needs dask.distributed: pip install 'argpack[cluster]'") from None
     # What goes wrong is said below in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in logging.root.manager.loggerDict:
+        if name.partition(".")[0] == "distributed":  # it gives each of its loggers a level
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         get_address_host_port(
             scheduler

@@ -41,9 +41,15 @@ def start(here):
 
 
 @pytest.fixture
-def scheduler(start):
+def scheduler_process(start):
+    return start(
+        "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", "at.json"
+    )
+
+
+@pytest.fixture
+def scheduler(scheduler_process):
     """Its address."""
-    start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", "at.json")
     file = Path("at.json")
     while not file.exists() or not file.read_text().endswith("}"):
         time.sleep(0.05)
@@ -87,25 +93,54 @@ def without_seconds(results):
     return sorted(({**result, "seconds": 0} for result in results), key=lambda result: result["k"])
 
 
-def test_a_worker_killed_midway_loses_and_doubles_no_result(scheduler, worker):
-    workers = [worker("one"), worker("two")]
+@pytest.fixture
+def workers(scheduler, worker):
+    """Two of them, that the scheduler knows."""
+    started = [worker("one"), worker("two")]
     log = Path("worker.log")
     while log.read_text().count("Registered to:") < 2:
-        assert [w.poll() for w in workers] == [None, None], log.read_text()
+        assert [process.poll() for process in started] == [None, None], log.read_text()
         time.sleep(0.05)
+    return started
+
+
+@pytest.fixture
+def midway(scheduler, workers):
+    """A sweep that has three results or a few more."""
     running = sweep("--scheduler", scheduler, "--ledger", "l.jsonl")
-    while len(lines()) < 3:
+    while len(lines()) < 4:
         assert running.poll() is None, running.communicate()
         time.sleep(0.005)
+    yield running
+    running.kill()
+    running.communicate()
+
+
+def test_a_worker_killed_midway_loses_and_doubles_no_result(midway, workers):
     workers[0].send_signal(signal.SIGKILL)
     assert len(lines()) - 1 < COUNT, "too late to be midway"
-    out, err = running.communicate(timeout=120)
-    assert (running.returncode, out.splitlines()[-1]) == (0, f"1 kernel, {COUNT} shapes: {COUNT} passed"), err
+    out, err = midway.communicate(timeout=120)
+    assert (midway.returncode, out.splitlines()[-1]) == (0, f"1 kernel, {COUNT} shapes: {COUNT} passed"), err
     assert "Traceback" not in err
     results = [json.loads(line) for line in lines()[1:]]
     assert [result["k"] for result in without_seconds(results)] == list(range(512, 512 + COUNT))
     alone, _ = sweep("-j", "1", "--json").communicate(timeout=120)
     assert without_seconds(json.loads(alone)["results"]) == without_seconds(results)
+
+
+def test_a_scheduler_lost_midway_is_an_error_of_one_line_and_the_sweep_goes_on_elsewhere(
+    midway, scheduler, scheduler_process
+):
+    scheduler_process.kill()
+    out, err = midway.communicate(timeout=120)
+    assert (midway.returncode, out) == (2, "")
+    assert err.splitlines()[-1] == f"argpack: error: {scheduler}: lost the dask scheduler"
+    assert "Traceback" not in err
+    kept = lines()
+    assert 4 <= len(kept) < 1 + COUNT
+    out, err = sweep("-j", "2", "--ledger", "l.jsonl").communicate(timeout=120)
+    assert out.splitlines()[-1] == f"1 kernel, {COUNT} shapes: {COUNT} passed", err
+    assert lines()[: len(kept)] == kept
 
 
 def test_a_scheduler_without_workers_is_an_error_of_one_line(scheduler, capsys):
