@@ -158,6 +158,7 @@ def check(assembler, program, seed=0, limits=(None,)):
         with pytest.MonkeyPatch.context() as patch:
             if enough is not None:
                 patch.setattr(matrix, "_ENOUGH", enough)
+                patch.setattr(matrix, "_DEPTH", min(enough, 2))
             found = run(assembler, program, seed).astype(np.float64)
         assert not (np.abs(found - value) > bound).any(), f"with a limit of {enough} bytes"
 
@@ -184,6 +185,29 @@ def grid(rows, columns, *, depth, accumulator=0, order=1):
 @pytest.mark.parametrize("shape", [(1, 1), (2, 3), (3, 2), (3, 3)])
 def test_grid_of_accumulators(assembler, shape):
     check(assembler, grid(*shape, depth=3), limits=SIZES)
+
+
+@pytest.mark.parametrize("enough", SIZES)
+@pytest.mark.parametrize("byte", [100, 127, 150])
+def test_sums_that_float32_holds_are_exact_in_any_order(assembler, monkeypatch, enough, byte):
+    # With one scale for all, every sum is a multiple of a quarter of its square, and less than 2^24 times that.
+    def one_scale(seed):
+        waves = waves_with_data(seed)
+        for register in [*SCALES, *(STORE + s for s in SCALES)]:
+            waves.v[register][...] = byte * 0x01010101
+        return waves
+
+    monkeypatch.setattr(matrix, "_ENOUGH", enough)
+    monkeypatch.setattr(matrix, "_DEPTH", min(enough, 2))
+    program = grid(2, 3, depth=7)
+    found = accumulators_of(execute(assembler.code("\n".join(s.text() for s in program)), one_scale(5)), 6)
+    waves = one_scale(5)
+    for wave in range(waves.count):
+        state = State({register: waves.v[register][wave] for register in range(256)})
+        for step in program:
+            step.apply(state)
+        exact = np.concatenate([accumulator_lanes(state.sums[a].value) for a in range(6)])
+        assert np.array_equal(found[wave].view(np.float32), exact)
 
 
 def test_blocks_share_operands_that_are_not_overwritten(assembler):
