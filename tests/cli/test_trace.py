@@ -242,6 +242,13 @@ def test_without_beta_sgemm_uses_nothing_of_c(found):
     assert (classes["ptr_C"], classes["stride_C"]) == ("dead", "dead")
 
 
+def test_a_kernel_that_hangs_is_stopped_soon(trace):
+    # Without rows the loop that finds the workgroup's tile never ends.
+    code, _, err = trace(SMALL, *SIZES, "--set", "M=0", "--force")
+    assert code == 2
+    assert "it seems to hang: 50,000 turns in the code around 0x2cec without an access to memory\n" in err
+
+
 def test_what_cannot_be_traced_is_one_line(trace, tmp_path):
     (tmp_path / "no.co").write_bytes(b"no code object")
     code, out, err = trace(str(tmp_path / "no.co"))
