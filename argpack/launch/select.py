@@ -9,6 +9,7 @@ from argpack.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     from argpack.codeobject import CodeObject
+    from argpack.launch.emulator_backend import EmulatorBackend
     from argpack.launch.launch import Backend
 
 BACKENDS = ("auto", "emulator", "hip")
@@ -22,7 +23,7 @@ def select_backend(name: str, code_object: CodeObject) -> tuple[Backend, str]:
     emulator never takes over from it in silence), InputError for another name.
     """
     if name == "emulator":
-        return _emulator(), "emulator: asked for"
+        return open_emulator(), "emulator: asked for"
     if name == "hip":
         backend = _hip(code_object)
         return backend, f"hip: asked for; {backend.description}"
@@ -35,20 +36,21 @@ def select_backend(name: str, code_object: CodeObject) -> tuple[Backend, str]:
     else:
         return backend, f"hip: {backend.description}"
     try:
-        return _emulator(), f"emulator: {reason}"
+        return open_emulator(), f"emulator: {reason}"
     except UnavailableError as error:
         raise UnavailableError(f"no backend: hip: {reason}; emulator: {error}") from error
+
+
+def open_emulator(*, processes: int | None = None) -> EmulatorBackend:
+    """The emulator on so many processes (default: one per available core). Raises UnavailableError without tinygrad."""
+    if importlib.util.find_spec("tinygrad") is None:
+        raise UnavailableError("the emulator needs tinygrad: pip install 'argpack[emulator]'")
+    from argpack.launch.emulator_backend import EmulatorBackend
+
+    return EmulatorBackend(processes=processes)
 
 
 def _hip(code_object: CodeObject) -> Backend:
     from argpack.launch.hip_backend import open_hip
 
     return open_hip(code_object.target)
-
-
-def _emulator() -> Backend:
-    if importlib.util.find_spec("tinygrad") is None:
-        raise UnavailableError("the emulator needs tinygrad: pip install 'argpack[emulator]'")
-    from argpack.launch.emulator_backend import EmulatorBackend
-
-    return EmulatorBackend()

@@ -19,15 +19,11 @@ if TYPE_CHECKING:
 
 def check(unit: Unit, kernel: SweptKernel) -> Result:
     """Run it on the emulator, in this one process, and judge the output; what cannot be checked is a result, too."""
-    from threadpoolctl import threadpool_limits
-
     started = time.perf_counter()
-    # One thread, so that float sums have one order wherever this runs; and processes share the cores already.
-    with threadpool_limits(limits=1, user_api="blas"):
-        try:
-            found = _checked(unit, kernel)
-        except ArgpackError as error:
-            found = not_checked(unit, str(error))
+    try:
+        found = _checked(unit, kernel)
+    except ArgpackError as error:
+        found = not_checked(unit, str(error))
     return replace(found, seconds=time.perf_counter() - started)
 
 
@@ -45,11 +41,15 @@ def _checked(unit: Unit, kernel: SweptKernel) -> Result:
     from argpack.families.choice import kernel_of
     from argpack.families.loading import enough_memory, load_workloads
 
+    backend = _backend()
+    from threadpoolctl import threadpool_limits
+
     code_object = _code_object(kernel.data, kernel.label)
     found, family = kernel_of(code_object)
-    with enough_memory(unit.problem):
+    # One thread, so that float sums have one order wherever this runs; and processes share the cores already.
+    with threadpool_limits(limits=1, user_api="blas"), enough_memory(unit.problem):
         workload = load_workloads(family).prepare(code_object, found, unit.problem, sample=unit.sample)
-        result = _backend().run(workload.launch)
+        result = backend.run(workload.launch)
         verdict = workload.judge(result)
     launch = workload.launch
     return replace(
@@ -81,6 +81,6 @@ def _code_object(data: bytes, label: str) -> CodeObject:
 
 @functools.lru_cache(maxsize=1)
 def _backend() -> EmulatorBackend:
-    from argpack.launch.emulator_backend import EmulatorBackend
+    from argpack.launch.select import open_emulator
 
-    return EmulatorBackend(processes=1)
+    return open_emulator(processes=1)

@@ -47,7 +47,7 @@ def run_on_cluster(
         reason = str(error) or type(error).__name__
         raise UnavailableError(f"{scheduler}: no dask scheduler answers: {reason}") from None
     with client:
-        if not client.scheduler_info(n_workers=-1)["workers"]:
+        if not client.scheduler_info()["workers"]:
             raise UnavailableError(f"{scheduler}: this scheduler has no workers")
         # As tasks of the cluster: what a dead worker held is made again. Data that is scattered would be lost.
         data = {label: client.submit(_itself, kernel, pure=False) for label, kernel in kernels.items()}

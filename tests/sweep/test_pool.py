@@ -5,7 +5,7 @@ import os
 import signal
 from dataclasses import replace
 
-from argpack.sweep import Answer, load_kernels
+from argpack.sweep import Answer, check, load_kernels
 from argpack.sweep.pool import run_here
 
 
@@ -16,10 +16,16 @@ def run(plan, *, processes):
     return [replace(found[unit.key], seconds=0.0) for unit in plan.units]
 
 
-def test_results_are_the_same_for_any_number_of_processes(plan_of, sgemm, wrong):
-    plan = plan_of(sgemm, *load_kernels([wrong]))
+def test_results_are_the_same_for_any_number_of_processes(plan_of, sgemm, wrong, kernels_dir):
+    f4gemm = kernels_dir / "gfx950" / "f4gemm" / "f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128.co"
+    sizes = [(33, 96, 320), (16, 32, 64)]
+    plan = plan_of(sgemm, *load_kernels([wrong, f4gemm]), sizes=sizes)
     alone = run(plan, processes=1)
-    assert [result.verdict for result in alone] == [Answer.PASSED] * 3 + [Answer.FAILED] * 3
+    assert [result.verdict for result in alone] == [
+        *[Answer.PASSED] * 2,
+        *[Answer.FAILED] * 2,
+        *[Answer.PASSED] * 2,
+    ]
     assert run(plan, processes=3) == alone
     assert not multiprocessing.active_children()
 
@@ -61,3 +67,13 @@ def test_processes_end_when_the_results_are_no_longer_wanted(plan_of, sgemm):
 
 def test_no_units_start_no_process():
     assert list(run_here([], {}, processes=4)) == []
+
+
+def test_without_the_emulator_the_reason_says_what_to_install(plan_of, sgemm, monkeypatch):
+    monkeypatch.setattr("argpack.launch.select.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(check, "_backend", check._backend.__wrapped__)
+    result = check.check(plan_of(sgemm).units[0], sgemm)
+    assert (result.verdict, result.reason) == (
+        Answer.NOT_CHECKED,
+        "the emulator needs tinygrad: pip install 'argpack[emulator]'",
+    )
