@@ -112,6 +112,8 @@ def make_plan(kernels: Sequence[SweptKernel], shapes: Shapes, *, seed: int, samp
         except InputError as error:
             errors.append(str(error))
     if errors:
+        if len(kernels) == 1:
+            raise InputError(errors[0])
         raise InputError(
             f"{len(errors)} of {len(kernels)} kernels cannot be swept, narrow the pattern; the first: {errors[0]}"
         )

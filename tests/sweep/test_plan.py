@@ -67,3 +67,7 @@ def test_kernels_that_cannot_be_launched_are_refused_at_once(plan_of, sgemm, ker
     assert str(caught.value).startswith(
         "1 of 2 kernels cannot be swept, narrow the pattern; the first: all_reduce.co: "
     )
+    with pytest.raises(
+        InputError, match=r"^all_reduce\.co: allreduce_kernel_func for gfx942: of aiter_all_reduce, "
+    ):
+        plan_of(foreign)
