@@ -229,6 +229,18 @@ def test_wrong_numbers_fail_the_trace(found):
     assert wrong(result)[-1].startswith("the output is wrong: ")
 
 
+@pytest.mark.sweep
+def test_all_f4gemm_kernels_are_clean(found, kernels_dir):
+    paths = sorted((kernels_dir / "gfx950/f4gemm").glob(f"{PREFIX}*.co"))
+    assert len(paths) == 35
+    for path in paths:
+        rows, columns = map(int, path.stem.rpartition("_")[2].split("x"))
+        code, result = found(str(path), "-m", str(rows + 3), "-n", str(columns), "-k", "320")
+        assert (code, wrong(result)) == (0, []), path.name
+        live = {a["name"] for a in result["arguments"] if a["class"] == "live"}
+        assert live - {"alpha", "log2_k_split"} == LIVE, path.name
+
+
 def test_own_sgemm_has_only_live_arguments(found):
     code, result = found("sgemm", "-m", "20", "-n", "18", "-k", "5", "--beta", "1")
     assert code == 0
