@@ -191,8 +191,9 @@ def _sampled(done: Outcome) -> str:
     launch, problem = done.check.workload.launch, done.check.problem
     if launch.workgroups is None:
         return ""
-    share = done.verdict.elements / (problem.m * problem.n)
-    return f"{len(launch.workgroups):,} of {math.prod(launch.grid):,} workgroups, {100 * share:.2g} % of D: "
+    percent = 100 * done.verdict.elements / (problem.m * problem.n)
+    share = f"{percent:.2g}" if percent < 10 else f"{math.floor(percent)}"
+    return f"{len(launch.workgroups):,} of {math.prod(launch.grid):,} workgroups, {share} % of D: "
 
 
 def numbers(verdict: Verdict) -> str:

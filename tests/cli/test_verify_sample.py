@@ -47,6 +47,13 @@ def test_a_split_runs_all_slices_of_a_tile(verify):
     )
     assert code == 0
     assert "launch    8 x 4 x 2 workgroups of 256 x 1 x 1 work-items; 12 of them run" in out
+    assert "PASS  12 of 64 workgroups, 18 % of D: " in out
+
+
+def test_a_grid_that_is_sampled_whole_is_said_to_be(verify):
+    code, out, _ = verify("sgemm", "-m", "16", "-n", "30", "-k", "4", "--workgroups", "sample")
+    assert code == 0
+    assert "PASS  2 of 2 workgroups, 100 % of D: 480 outputs: " in out
 
 
 def test_a_mistake_is_exit_1(verify):
