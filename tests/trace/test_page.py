@@ -162,7 +162,7 @@ def test_a_page_that_cannot_be_written_is_one_line(kernels_dir, tmp_path, capsys
     sizes = ["-m", "16", "-n", "16", "-k", "4"]
     assert main(["trace", "sgemm", *sizes, "--html", path, "--kernels", str(kernels_dir)]) == 2
     assert (
-        capsys.readouterr().err == f"argpack: error: {path}: cannot be written: No such file or directory\n"
+        capsys.readouterr().err == f"argpack: error: {path}: cannot be written: its folder does not exist\n"
     )
 
 
