@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Multiply-adds that take the emulator as long as it needs around them: to read a kernel, to make operands.
 _AROUND = 1 << 26
-# A sample has so many workgroups at corners and edges beside those at random.
+# A sample has so many tiles at corners and edges beside those at random; few more where offsets pass 32 bits.
 _CORNERS_AND_EDGES = 6
 
 
