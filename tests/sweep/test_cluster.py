@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from argpack import __version__
 from argpack.cli import main
 from argpack.kernels import OWN
+from argpack.sweep import cluster
 
 COUNT = 10
 
@@ -163,3 +165,20 @@ def test_without_dask_the_message_says_what_to_install(here, monkeypatch, capsys
     code = main(["sweep", "--kernels", "sgemm", "--shapes", "s.txt", "--scheduler", "tcp://127.0.0.1:9"])
     assert code == 2
     assert "--scheduler needs dask.distributed: pip install 'argpack[cluster]'" in capsys.readouterr().err
+
+
+def test_a_worker_of_another_version_checks_nothing(plan_of, sgemm):
+    result = cluster._check(plan_of(sgemm).units[0], sgemm, "9.9")
+    assert result.verdict == "not checked"
+    assert result.reason == f"a worker has argpack {__version__}, this sweep is of 9.9"
+
+
+def test_a_task_that_the_cluster_gave_up_is_not_checked(plan_of, sgemm):
+    class GivenUp:
+        status = "error"
+
+        def exception(self):
+            return MemoryError("three workers died\nand more lines")
+
+    result = cluster._result(GivenUp(), plan_of(sgemm).units[0], "tcp://here:1")
+    assert (result.verdict, result.reason) == ("not checked", "MemoryError: three workers died")
