@@ -32,9 +32,10 @@ def run(args: argparse.Namespace) -> int:
     from argpack.contract import as_json, differences, measure, shipped, to_toml
     from argpack.families.choice import kernel_of
     from argpack.kernels import resolve
+    from argpack.output_files import check_new, write_file
 
     if args.output:
-        output.check_new(args.output, force=args.force)
+        check_new(args.output, force=args.force)
     code_object = read(resolve(args.kernel, root=args.kernels))
     kernel, _ = kernel_of(code_object)
     with Progress("steps") as progress:
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     known = shipped(kernel.name, code_object.sha256)
     unlike = differences(known, found) if known else ()
     if args.output:
-        output.write_file(to_toml(found).encode(), args.output, force=args.force)
+        write_file(to_toml(found).encode(), args.output, force=args.force)
     if args.json:
         output.print_json(as_json(found))
     else:

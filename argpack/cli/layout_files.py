@@ -6,19 +6,17 @@ An element of several bytes is that many columns. A tensor of a .safetensors fil
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from argpack.errors import InputError
+from argpack.output_files import to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 SUFFIXES = (".npy", ".bin", ".safetensors")
@@ -86,18 +84,6 @@ def write(path: Path, array: NDArray[np.uint8], *, force: bool) -> None:
             np.save(file, array)
         else:
             file.write(array.data)
-
-
-@contextlib.contextmanager
-def to_write(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """The file to write, opened. Raises InputError where it exists and `force` is off, or cannot be written."""
-    try:
-        with path.open("wb" if force else "xb") as file:
-            yield file
-    except FileExistsError as error:
-        raise InputError(f"{path}: exists; --force overwrites it") from error
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
 
 
 def _split(text: str) -> tuple[Path, str | None]:

@@ -82,7 +82,7 @@ def _show(args: argparse.Namespace, layout: Layout) -> None:
     print()
     print(draw(layout, colour=colour()), end="")
     if args.svg or args.png:
-        from argpack.cli.layout_files import to_write
+        from argpack.output_files import to_write
         from scale_layout.figure import figure
 
         drawn = figure(layout)

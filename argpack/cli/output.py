@@ -6,8 +6,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from argpack.errors import InputError
-
 if TYPE_CHECKING:
     import argparse
 
@@ -43,26 +41,3 @@ def print_document(document: Document, title: str, *, html: bool) -> None:
     from argpack.hexdump.table import to_text
 
     print(to_text(document, colour=colour()), end="")
-
-
-def check_new(path: str, *, force: bool) -> None:
-    """Raise InputError, before any work is done, where `write_file` will: the file exists, or its folder does not."""
-    from pathlib import Path
-
-    if not force and os.path.lexists(path):
-        raise InputError(f"{path}: exists; --force overwrites it")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"{path}: cannot be written: its folder does not exist")
-
-
-def write_file(data: bytes, path: str, *, force: bool) -> None:
-    """Write a file. Raises InputError where it exists and `force` does not say to overwrite it."""
-    from pathlib import Path
-
-    try:
-        with Path(path).open("wb" if force else "xb") as file:
-            file.write(data)
-    except FileExistsError:
-        raise InputError(f"{path}: exists; --force overwrites it") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None

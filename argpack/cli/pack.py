@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from argpack.cli.output import write_file
 from argpack.errors import InputError
 from argpack.families.family import Usage
+from argpack.output_files import write_file
 
 if TYPE_CHECKING:
     import argparse

@@ -41,11 +41,12 @@ def run(args: argparse.Namespace) -> int:
     from argpack.cli.progress import Progress
     from argpack.families.loading import enough_memory
     from argpack.kernels import resolve
+    from argpack.output_files import check_new, write_file
     from argpack.trace.findings import Severity, findings
     from argpack.trace.trace import trace
 
     if args.html:
-        output.check_new(args.html, force=args.force)
+        check_new(args.html, force=args.force)
     check = prepare_check(resolve(args.kernel, root=args.kernels), args)
     if not args.json:
         print(report.header(check, colour=output.colour()), end="", flush=True)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         )
     found = findings(traced)
     if args.html:
-        output.write_file(_page(check, traced, found).encode(), args.html, force=args.force)
+        write_file(_page(check, traced, found).encode(), args.html, force=args.force)
     if args.json:
         print(report.json_text(trace_json.as_json(check, traced, found)), end="")
     else:

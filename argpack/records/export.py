@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argpack.errors import InputError, UnavailableError
+from argpack.output_files import check_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,10 +50,7 @@ def check_columns_path(path: str, *, force: bool, also: tuple[str, ...] = ()) ->
     kind = Path(path).suffix
     if kind not in FILE_TYPES:
         raise InputError(f"{path}: expected a file name that ends in {', '.join((*FILE_TYPES, *also))}")
-    if not force and Path(path).exists():
-        raise InputError(f"{path}: exists; --force overwrites it")
-    if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no such folder")
+    check_new(path, force=force)
     if kind != ".csv" and importlib.util.find_spec("pyarrow") is None:
         raise UnavailableError(
             f"{path}: Parquet and Arrow files need pyarrow: pip install 'argpack[table]', or write .csv"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argpack.errors import InputError
+from argpack.output_files import check_new, write_file
 from argpack.records import Columns, check_columns_path, write_columns
 from argpack.sweep.page import to_page
 from argpack.sweep.results import Result
@@ -27,10 +27,7 @@ def check_path(path: str, *, force: bool) -> None:
     if Path(path).suffix != PAGE:
         check_columns_path(path, force=force, also=(PAGE,))
         return
-    if not force and Path(path).exists():
-        raise InputError(f"{path}: exists; --force overwrites it")
-    if not Path(path).absolute().parent.is_dir():
-        raise InputError(f"{path}: cannot be written: there is no such folder")
+    check_new(path, force=force)
 
 
 def write_table(results: Sequence[Result], path: str, *, title: str, force: bool) -> None:
@@ -41,13 +38,7 @@ def write_table(results: Sequence[Result], path: str, *, title: str, force: bool
     if Path(path).suffix != PAGE:
         write_columns(columns_of(results), path, force=force)
         return
-    try:
-        with Path(path).open("w" if force else "x", encoding="utf-8") as file:
-            file.write(to_page(results, title))
-    except FileExistsError:
-        raise InputError(f"{path}: exists; --force overwrites it") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    write_file(to_page(results, title).encode(), path, force=force)
 
 
 def columns_of(results: Sequence[Result]) -> Columns:

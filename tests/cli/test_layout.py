@@ -61,7 +61,7 @@ def test_show_makes_figures(layout):
     assert Path("a.svg").read_text().startswith("<svg ")
     assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     code, _, err = layout("show", "row_major", "--svg", "none/a.svg")
-    assert (code, err) == (2, "argpack: error: none/a.svg: No such file or directory\n")
+    assert (code, err) == (2, "argpack: error: none/a.svg: cannot be written: its folder does not exist\n")
 
 
 def test_apply_and_invert(layout):
@@ -365,7 +365,7 @@ APPLY = ("apply", "--layout", "scale_32x8", "-o", "x.bin")
         ),
         (
             ("apply", "--layout", "row_major", "s.npy", "-o", "none/x.npy"),
-            "none/x.npy: No such file or directory",
+            "none/x.npy: cannot be written: its folder does not exist",
         ),
         (
             ("apply", "--layout", "scale_32x9", "s.npy", "-o", "x.bin"),

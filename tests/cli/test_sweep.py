@@ -208,8 +208,8 @@ class TestTables:
         ("name", "message"),
         [
             ("t.txt", "t.txt: expected a file name that ends in .csv, .parquet, .arrow, .html"),
-            ("no/t.csv", "no/t.csv: cannot be written: there is no such folder"),
-            ("no/t.html", "no/t.html: cannot be written: there is no such folder"),
+            ("no/t.csv", "no/t.csv: cannot be written: its folder does not exist"),
+            ("no/t.html", "no/t.html: cannot be written: its folder does not exist"),
         ],
     )
     def test_a_name_that_cannot_be_written_is_said_before_anything_runs(self, sweep, name, message):

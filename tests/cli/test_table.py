@@ -202,7 +202,7 @@ BAD_JSON = '{"kernarg_hex": "00"}\n\n{"kernarg_hex": '
         (RAW, [*NAMED, "--group-by", "m"], None),
         (RAW, [*NAMED, "-o", "out.xlsx"], "out.xlsx: expected a file name that ends in .csv, .parquet, .arrow"),
         (RAW, [*NAMED, "-o", "log.csv"], "log.csv: exists; --force overwrites it"),
-        (RAW, [*NAMED, "-o", "none/out.csv"], "none/out.csv: cannot be written: No such file or directory"),
+        (RAW, [*NAMED, "-o", "none/out.csv"], "none/out.csv: cannot be written: its folder does not exist"),
         (BAD_JSON, [], "log:3: expected a JSON object"),
         ('{"a": 1}', [], "log:1: expected a JSON object with a string kernarg_hex"),
         ('{"kernarg_hex": "00", "kernarg_size": 2}', [],
