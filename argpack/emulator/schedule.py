@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Waves side by side at most, and bytes of the VGPRs that they use: numpy's cost per call is shared, and neighbours
 # share operands, but memory is not free.
 _WAVES = 1024
-_REGISTER_BYTES = 48 << 20
+_REGISTER_BYTES = 24 << 20
 # Fewer than this are not worth a process of their own.
 _WORTH_A_PROCESS = 32
 _POLL_SECONDS = 0.2
