@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,9 @@ def _start() -> _Worker:
     )
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs,), daemon=True)
-    # Ctrl-C goes to all processes of a terminal; this one alone decides what it means. Children inherit the mask.
+    # Ctrl-C goes to all processes of a terminal; this one alone decides what it means. Children inherit the mask, but
+    # the start of Python's own tracker of resources takes it off: that one first.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process.start()

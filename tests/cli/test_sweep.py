@@ -280,6 +280,11 @@ def descendants(pid):
         yield from descendants(child)
 
 
+def leaves_sigint_alone(pid):
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return (int(status["SigBlk"], 16) | int(status["SigIgn"], 16)) >> (signal.SIGINT - 1) & 1
+
+
 class TestKill:
     """A sweep in a process of its own that is ended midway."""
 
@@ -332,6 +337,8 @@ class TestKill:
     def test_ctrl_c_says_how_to_go_on(self, started):
         sweep = started("-j", "1")
         self.wait_for_results(sweep, 1)
+        for child in descendants(sweep.pid):
+            assert leaves_sigint_alone(child), Path(f"/proc/{child}/cmdline").read_text()
         os.killpg(sweep.pid, signal.SIGINT)  # as a terminal does: to every process of it
         out, err = sweep.communicate(timeout=60)
         assert (sweep.returncode, out) == (2, "")
