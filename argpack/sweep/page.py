@@ -25,9 +25,11 @@ table { border-collapse: collapse; margin: 1em 0 }
 th, td { text-align: left; vertical-align: top; padding: 2px 1em 2px 0; white-space: nowrap }
 th { border-bottom: 1px solid }
 td.number { text-align: right }
-td:last-child { white-space: normal }
+td.reason { white-space: normal }
+td.reason:not(:empty) { min-width: 28em }
 .map td { padding: 0; border: 1px solid Canvas; width: 1.2em; height: 1.2em }
 .map th { border: 0; font-weight: normal; padding: 0 1em 0 0 }
+.map th.shape { writing-mode: vertical-rl; transform: rotate(180deg); padding: 0.5em 0; font-size: 11px; vertical-align: bottom }
 label { margin-right: 2em }
 .fail { color: #c5221f; font-weight: bold } .map .fail { background: #c5221f }
 .unchecked { color: #b06000; font-weight: bold } .map .unchecked { background: #e8a33d }
@@ -77,7 +79,8 @@ def _map(results: Sequence[Result]) -> str:
     kernels: dict[str, dict[tuple[int, int, int], Result]] = {}
     for result in results:
         kernels.setdefault(result.kernel, {})[result.m, result.n, result.k] = result
-    rows = []
+    heads = "".join(f'<th class="shape">{m} x {n} x {k}</th>' for m, n, k in shapes)
+    rows = [f"<tr><th>M x N x K</th>{heads}</tr>\n"]
     for kernel, found in kernels.items():
         cells = "".join(_cell(found.get(shape)) for shape in shapes)
         rows.append(f"<tr><th>{html.escape(kernel)}</th>{cells}</tr>\n")
@@ -104,16 +107,18 @@ def _cells(result: Result) -> Iterator[str]:
     for size in (result.m, result.n, result.k):
         yield f'<td class="number">{size}</td>'
     yield f"<td>{result.verdict}</td>"
-    run = result.workgroups is not None
-    some = run and result.workgroups != result.workgroups_of_grid
+    if result.workgroups is None:  # nothing was run: the reason takes the place of the numbers
+        yield f'<td class="reason" colspan="7">{html.escape(result.reason)}</td>'
+        return
+    some = result.workgroups != result.workgroups_of_grid
     numbers = (
         f"{result.workgroups} of {result.workgroups_of_grid}" if some else result.workgroups,
         result.outputs,
         result.bit_equal,
         result.max_ulp,
         None if result.norm_error is None else f"{result.norm_error:.2e}",
-        f"{result.seconds:.2f}" if run else None,
+        f"{result.seconds:.2f}",
     )
     for number in numbers:
         yield f'<td class="number">{"" if number is None else number}</td>'
-    yield f"<td>{html.escape(result.reason)}</td>"
+    yield f'<td class="reason">{html.escape(result.reason)}</td>'
