@@ -29,7 +29,8 @@ td.reason { white-space: normal }
 td.reason:not(:empty) { min-width: 28em }
 .map td { padding: 0; border: 1px solid Canvas; width: 1.2em; height: 1.2em }
 .map th { border: 0; font-weight: normal; padding: 0 1em 0 0 }
-.map th.shape { writing-mode: vertical-rl; transform: rotate(180deg); padding: 0.5em 0; font-size: 11px; vertical-align: bottom }
+.map th.shape { writing-mode: vertical-rl; transform: rotate(180deg); vertical-align: bottom }
+.map th.shape { padding: 0.5em 0; font-size: 11px }
 label { margin-right: 2em }
 .fail { color: #c5221f; font-weight: bold } .map .fail { background: #c5221f }
 .unchecked { color: #b06000; font-weight: bold } .map .unchecked { background: #e8a33d }
