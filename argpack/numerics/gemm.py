@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     # Adds to a reference whose first element is at that row and column.
     Adjust = Callable[[Reference, int, int], Reference]
 
-_ROWS, _COLUMNS = 1024, 2048  # of a part that are compared at once
+_ROWS, _COLUMNS = 2048, 2048  # of a part that are compared at once
 _CODES = 1 << 24  # bytes of packed codes made at once for either operand
 # Fewer products than this are compared in float64 and by one thread: it takes less than starting anything.
 _SMALL = 1 << 28
