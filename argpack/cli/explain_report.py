@@ -138,7 +138,8 @@ def _excluded(explanation: Explanation, *, verbose: bool) -> Iterator[tuple[str,
     if not excluded:
         return
     if not verbose:
-        yield f"\n{len(excluded)} other hypotheses are excluded (-v lists them)", Tone.FAINT
+        others = "other hypotheses are" if explanation.findings else "hypotheses are"
+        yield f"\n{len(excluded)} {others} excluded (-v lists them)", Tone.FAINT
         return
     yield f"\nexcluded, {len(excluded)} hypotheses:", Tone.PLAIN
     width = max(len(one.name) for one in excluded)

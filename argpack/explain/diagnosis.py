@@ -21,7 +21,7 @@ from argpack.hexdump.table import counted
 from argpack.numerics import compare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from argpack.explain.given import Given
     from argpack.explain.outputs import Bits, Prediction
@@ -98,6 +98,7 @@ def explain(
             findings += result.searched(scene.right, frozenset(), progress)
     else:
         findings = result.of_output(hints, predicted, progress)
+        findings += _never_written(output, predicted.bits)
     return Explanation(
         verdict=verdict,
         trouble=tuple(trouble),
@@ -106,6 +107,19 @@ def explain(
         untestable=tuple(scene.untestable),
         notes=tuple(dict.fromkeys([*notes, *result.notes])),
     )
+
+
+def _never_written(output: Bits, right: Bits) -> Iterator[Finding]:
+    """An output of one value only, where the launch gives many: memory as it was cleared or filled."""
+    values = np.unique(output)
+    if values.size == 1 and (many := np.unique(right).size) > 1:
+        yield Finding(
+            name="nothing was written",
+            what=f"all {output.size} outputs hold the same bits, {int(values[0]):#x}: D as it was cleared or filled",
+            evidence=f"the launch as given writes {many} different values",
+            fix="check what loading the module, the launch and the wait after it returned, and that this buffer is D",
+            confirmed=False,
+        )
 
 
 def of_sizes(problem: Problem, limits: Sequence[str], extents: Sequence[Extent]) -> Explanation | None:

@@ -480,3 +480,15 @@ class TestSave:
         assert (code, out) == (2, "")
         assert "expected a new or an empty folder" in err
         assert (tmp_path / "kept").read_text() == "kept"
+
+
+class TestNothingWritten:
+    @pytest.mark.parametrize("value", [0, 0x7FC0])
+    def test_an_output_of_one_value_is_a_kernel_that_may_never_have_run(
+        self, explain, small, files, tmp_path, ragged, value
+    ):
+        np.save(tmp_path / "d.npy", np.full((80, 256), value, np.uint16))
+        code, found = answer(explain(small.path, *files, "--output", tmp_path / "d.npy", "--json"))
+        last = found["findings"][-1]
+        assert (code, last["name"], last["confirmed"]) == (1, "nothing was written", False)
+        assert last["what"].startswith(f"all 20480 outputs hold the same bits, {value:#x}")
