@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-OPERANDS = {"A": "a", "B": "b", "C": "c", "ScaleA": "scale_a", "ScaleB": "scale_b"}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `argpack explain`."""
     from argpack.cli import problem
+    from argpack.cli.explain_operands import OPERANDS
 
     parser.add_argument("kernel", metavar="KERNEL", help="a .co file, a kernel's name or a unique part of it")
     problem.add_arguments(parser, required=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from argpack.cli.explain import OPERANDS
+from argpack.cli.explain_operands import OPERANDS
 from argpack.cli.layout_files import read_image, read_logical
 from argpack.cli.problem import overrides_of, problem_of
 from argpack.errors import InputError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from argpack.cli.explain import OPERANDS
+from argpack.cli.explain_operands import OPERANDS
 from argpack.errors import InputError
 from argpack.explain.given import situation_of
 from argpack.hexdump import Dump, render
