@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 # A wave that executes this many instructions without ending is taken to hang.
 _INSTRUCTION_LIMIT = 200_000_000
+# So is one that runs this many blocks in a row, some seconds, without an access to device memory or LDS: a loop over a
+# size of 0 counts through all of 32 bits.
+_IDLE_LIMIT = 500_000
 # Indices into DENORM_MODES: sources and results both flushed, or neither.
 _DENORM_MODES = (0, 3)
 
@@ -66,6 +69,12 @@ def run_batch(
             if executed > _INSTRUCTION_LIMIT:
                 raise UnsupportedError(
                     f"{program.name}: no end after {executed:,} instructions, at {group.pc:#x}: it seems to hang"
+                )
+            group.idle = 0 if block.accesses else group.idle + 1
+            if group.idle > _IDLE_LIMIT:
+                raise UnsupportedError(
+                    f"{program.name}: {_IDLE_LIMIT:,} turns in the code around {group.pc:#x} without an access to memory: "
+                    "it seems to hang"
                 )
             try:
                 for execute in block.body:

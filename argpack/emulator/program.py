@@ -41,6 +41,8 @@ _NOTHING = frozenset(
         "buffer_inv",
     ]
 )
+# Encodings of the instructions that access device memory or LDS.
+_ACCESSING = frozenset(["SMEM", "MUBUF", "GLOBAL", "DS"])
 _INDEX_ON, _INDEX_OFF = "s_set_gpr_idx_on", "s_set_gpr_idx_off"
 # Instructions whose first source follows the register index.
 _INDEXED = {"v_accvgpr_read", "v_accvgpr_mov_b32"}
@@ -52,7 +54,8 @@ Condition = Callable[["Waves"], Array]
 class Block:
     """Straight-line code and where it goes: `kind` is branch, conditional, barrier or end.
 
-    `target` is where a branch goes; `following` is the address behind the block.
+    `target` is where a branch goes; `following` is the address behind the block. `accesses` says whether an instruction
+    may access device memory or LDS.
     """
 
     body: tuple[Execute, ...]
@@ -61,6 +64,7 @@ class Block:
     following: int
     target: int = 0
     condition: Condition | None = None
+    accesses: bool = False
 
 
 def _pair_is_zero(code: int) -> Condition:
@@ -145,6 +149,8 @@ class Program:
         operations: list[Operation] = []
         block = self._straight(start, operations)
         self.vgprs.update(*(operation.writes for operation in operations))
+        if any(operation.instruction.encoding in _ACCESSING for operation in operations):
+            block = replace(block, accesses=True)
         if self.observer is None:
             return block
         observer, code = self.observer, Code(start, tuple(operations), block.kind)

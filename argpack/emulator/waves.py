@@ -60,6 +60,7 @@ class Waves:
         self.v = [quads[r >> 2, :, :, r & 3] for r in range(VGPRS)]
         self.exec_full = True
         self.exec_mask: NDArray[np.bool_] = np.ones((self.count, LANES), dtype=np.bool_)
+        self.idle = 0  # blocks run since one that accesses device memory or LDS
         self.index_mode = 0  # operands that s_set_gpr_idx_on makes relative; bit 0 is SRC0
         self.matrix = MatrixQueue()
         self._offsets: dict[int, Offsets] = {}
@@ -99,6 +100,7 @@ class Waves:
             pc=pc,
         )
         group.number = self.number[part]
+        group.idle = self.idle
         group.matrix = self.matrix.take(part)
         group.exec_changed()
         return group

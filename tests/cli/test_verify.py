@@ -143,6 +143,17 @@ def test_what_could_not_be_checked_is_one_line_and_exit_2(verify, options, messa
     assert err.count("\n") == 1
 
 
+def test_a_kernel_that_hangs_is_exit_2(verify):
+    # Without rows the loop that finds the workgroup's tile never ends.
+    code, out, err = verify(SMALL, *SIZES, "--set", "M=0", "--force")
+    assert code == 2
+    assert "PASS" not in out
+    assert err.count("\n") == 1
+    assert err.endswith(
+        ": 500,000 turns in the code around 0x2cec without an access to memory: it seems to hang\n"
+    )
+
+
 def test_options_of_layouts_are_refused_where_there_are_none(verify):
     for options in (["--scale-pad", "0"], ["--b-layout", "row_major"], ["--exchange-scales"], ["--no-zero"]):
         code, _, err = verify("sgemm", *options)

@@ -318,6 +318,44 @@ def test_an_endless_loop_is_stopped(kernel, monkeypatch):
         run(made, groups=1, items=64, size=4)
 
 
+def test_a_loop_without_an_access_is_stopped_soon(kernel, monkeypatch):
+    monkeypatch.setattr(engine, "_IDLE_LIMIT", 10)
+    made = kernel("forever:\ns_nop 0\ns_branch forever", name="spinning")
+    at = made[0].code_address
+    with pytest.raises(
+        UnsupportedError,
+        match=rf"^spinning: 10 turns in the code around {at:#x} without an access to memory: it",
+    ):
+        run(made, groups=1, items=64, size=4)
+
+
+@pytest.mark.parametrize("access", ["s_load_dword s20, s[0:1], 0x0", "ds_read_b32 v20, v0", "s_nop 0"])
+def test_turns_are_counted_from_the_last_access(kernel, monkeypatch, access):
+    # Wave 0 goes round 9 times, wave 1 does 8 times; then both access memory or not, and go round again.
+    monkeypatch.setattr(engine, "_IDLE_LIMIT", 15)
+    text = """
+    v_readfirstlane_b32 s10, v0
+    s_cmp_eq_u32 s10, 0
+    s_cselect_b32 s10, 9, 8
+    s_mov_b32 s11, s10
+  first:
+    s_sub_u32 s10, s10, 1
+    s_cmp_lg_u32 s10, 0
+    s_cbranch_scc1 first
+    ACCESS
+  second:
+    s_sub_u32 s11, s11, 1
+    s_cmp_lg_u32 s11, 0
+    s_cbranch_scc1 second
+    """.replace("ACCESS", access)
+    made = kernel(text, name="turning")
+    if access == "s_nop 0":
+        with pytest.raises(UnsupportedError, match=r"^turning: 15 turns in the code around"):
+            run(made, groups=2, items=128, size=4, lds=1024)
+    else:
+        run(made, groups=2, items=128, size=4, lds=1024)
+
+
 def test_a_form_found_while_running_is_named_with_the_kernel(kernel):
     made = kernel("s_mov_b64 exec, 1\nv_permlane16_swap_b32 v0, v1", name="swapping")
     with pytest.raises(
