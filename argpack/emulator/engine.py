@@ -73,8 +73,8 @@ def run_batch(
             group.idle = 0 if block.accesses else group.idle + 1
             if group.idle > _IDLE_LIMIT:
                 raise UnsupportedError(
-                    f"{program.name}: {_IDLE_LIMIT:,} turns in the code around {group.pc:#x} without an access to memory: "
-                    "it seems to hang"
+                    f"{program.name}: {_IDLE_LIMIT:,} turns in the code around {group.pc:#x} without an access to "
+                    "memory: it seems to hang"
                 )
             try:
                 for execute in block.body:
