@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from argpack.cli.report import problem_text
+from argpack.cli.report import problem_text, verdict_values
 from argpack.hexdump.table import Tone, counted, paint
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
     from argpack.explain import Explanation, Finding
     from argpack.families import Problem
-    from argpack.numerics import Verdict
 
 Lines = list[tuple[str, Tone]]
 _WIDTH = 10
@@ -66,7 +64,7 @@ def as_json(facts: Facts, explanation: Explanation) -> dict[str, object]:
         "n": problem.n,
         "k": problem.k,
         "verdict": "right" if explanation.right else "explained" if confirmed else "unexplained",
-        "output": None if explanation.verdict is None else _numbers(explanation.verdict),
+        "output": None if explanation.verdict is None else verdict_values(explanation.verdict),
         "trouble": list(explanation.trouble),
         "findings": [
             {
@@ -146,21 +144,3 @@ def _excluded(explanation: Explanation, *, verbose: bool) -> Iterator[tuple[str,
     for one in excluded:
         counts = f", {one.equal} of {one.compared} outputs are equal" if one.compared else ""
         yield f"  {one.name:<{width}}  {one.why}{counts}", Tone.FAINT
-
-
-def _numbers(verdict: Verdict) -> dict[str, object]:
-    return {
-        "elements": verdict.elements,
-        "bit_equal": verdict.bit_equal,
-        "max_ulp": verdict.max_ulp,
-        "norm_error": _plain(verdict.norm_error),
-        "wrong": verdict.wrong,
-        "non_finite": verdict.non_finite,
-        "first_bad": None if verdict.first_bad is None else list(verdict.first_bad),
-        "reason": verdict.reason,
-        "hint": verdict.hint,
-    }
-
-
-def _plain(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from argpack.cli.report import numbers
+from argpack.cli.report import numbers, plain, verdict_values
 from argpack.errors import InputError
 
 if TYPE_CHECKING:
@@ -157,8 +156,8 @@ def as_json(
             }
             for each in replay.differences
         ],
-        "recorded_output": reference and _verdict_values(reference.recorded),
-        "replayed_output": reference and _verdict_values(reference.replayed),
+        "recorded_output": reference and _output_values(reference.recorded),
+        "replayed_output": reference and _output_values(reference.replayed),
         "bytes_different_beside_the_output": reference and reference.beside,
         "elements": [_element_values(each) for each in judgement.elements],
         "not_judged": judgement.why_not,
@@ -175,25 +174,16 @@ def _rule(replay: Replay, judgement: Judgement) -> str:
     return "reference" if judgement.bound is None else str(judgement.bound)
 
 
-def _verdict_values(verdict: Verdict) -> dict[str, object]:
-    return {
-        "right": verdict.passed,
-        "elements": verdict.elements,
-        "bit_equal": verdict.bit_equal,
-        "max_ulp": verdict.max_ulp,
-        "norm_error": verdict.norm_error if math.isfinite(verdict.norm_error) else str(verdict.norm_error),
-        "wrong": verdict.wrong,
-        "reason": verdict.reason,
-    }
+def _output_values(verdict: Verdict) -> dict[str, object]:
+    return {"right": verdict.passed, **verdict_values(verdict)}
 
 
 def _element_values(each: ByElements) -> dict[str, object]:
-    largest = each.largest
     return {
         "buffer": each.name,
         "elements": each.elements,
         "different": each.different,
         "beyond": each.beyond,
         "first_beyond": each.first,
-        "largest": largest if largest is None or math.isfinite(largest) else str(largest),
+        "largest": plain(each.largest),
     }

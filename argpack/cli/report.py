@@ -121,8 +121,8 @@ def as_json(done: Outcome | Unchecked) -> dict[str, object]:
         "m": problem.m,
         "n": problem.n,
         "k": problem.k,
-        "alpha": _plain(problem.alpha),
-        "beta": _plain(problem.beta),
+        "alpha": plain(problem.alpha),
+        "beta": plain(problem.beta),
         "log2_k_split": problem.log2_k_split,
         "seed": problem.seed,
         "grid": list(launch.grid),
@@ -135,21 +135,28 @@ def as_json(done: Outcome | Unchecked) -> dict[str, object]:
             "seconds_a_launch": done.timing.seconds,
             "tflops": done.tflops,
         },
-        "elements": verdict.elements,
-        "bit_equal": verdict.bit_equal,
-        "max_ulp": verdict.max_ulp,
-        "norm_error": _plain(verdict.norm_error),
-        "wrong": verdict.wrong,
-        "non_finite": verdict.non_finite,
-        "first_bad": None if verdict.first_bad is None else list(verdict.first_bad),
-        "expected": _plain(verdict.expected),
-        "found": _plain(verdict.found),
-        "reason": verdict.reason,
-        "hint": verdict.hint,
+        **verdict_values(verdict),
         "memory_errors": list(result.errors),
         "findings": list(result.findings),
         "overridden": list(check.workload.overridden),
         "arguments": result.arguments.hex(),
+    }
+
+
+def verdict_values(verdict: Verdict) -> dict[str, object]:
+    """A verdict as JSON values, without whether it passed."""
+    return {
+        "elements": verdict.elements,
+        "bit_equal": verdict.bit_equal,
+        "max_ulp": verdict.max_ulp,
+        "norm_error": plain(verdict.norm_error),
+        "wrong": verdict.wrong,
+        "non_finite": verdict.non_finite,
+        "first_bad": None if verdict.first_bad is None else list(verdict.first_bad),
+        "expected": plain(verdict.expected),
+        "found": plain(verdict.found),
+        "reason": verdict.reason,
+        "hint": verdict.hint,
     }
 
 
@@ -252,5 +259,6 @@ def times(counts: tuple[int, ...]) -> str:
     return " x ".join(str(count) for count in counts)
 
 
-def _plain(value: float | None) -> float | str | None:
+def plain(value: float | None) -> float | str | None:
+    """A number as JSON can hold it: NaN and infinity as text."""
     return value if value is None or math.isfinite(value) else str(value)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from argpack.emulator.waves import Waves
 
 U32, U64, I32, I64, F32 = np.uint32, np.uint64, np.int32, np.int64, np.float32
-LANE = np.arange(LANES, dtype=U32)
 Compute = Callable[..., Array]
 
 

@@ -25,8 +25,6 @@ ACC = 256  # AccVGPR n is register ACC + n here, whatever the descriptor's accum
 VCC, M0, EXEC = 106, 124, 126
 SGPRS = 128
 
-LANE_BIT = np.left_shift(np.uint64(1), np.arange(LANES, dtype=np.uint64))
-
 
 class Waves:
     """State of `count` waves: SGPRs uint32 [register, wave], VGPRs uint32 [quad, wave, lane, 4].
